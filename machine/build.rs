@@ -5,7 +5,7 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_bundle)");
-    // The folder, not the archive: a file that is not there would make every build begin anew.
+    // Watches the folder rather than the archive: a missing file would make every build start from scratch.
     println!("cargo::rerun-if-changed=bundle");
     let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     if Path::new(&package).join("bundle/parts.tar.xz").is_file() {

@@ -15,7 +15,7 @@ value_kinds! {
     /// A command that is run before each start of the server.
     pub(super) CommandBefore = |generator| OwnCommand::json_schema(generator);
 
-    /// A command that is run after each end of it.
+    /// A command that is run each time the server has ended.
     pub(super) CommandAfter = |generator| OwnCommand::json_schema(generator);
 
     OwnCommand = |_| json_schema!({"type": "string", "not": {"pattern": r"\{port\}"}});

@@ -20,7 +20,7 @@ const OWN_KEYS: &[KeySpec] = keys! {
     jdk: process::Jdk,
     jvm: process::Jvm,
     env: process::Env,
-    /// The most connections that it accepts.
+    /// The largest number of connections that the backend accepts.
     connection_limit: Count,
     /// Time between SIGTERM and SIGKILL.
     stop_within: PositiveDuration,
@@ -94,9 +94,9 @@ fn role(written: &str, span: &Range<usize>) -> Result<String, Diagnostic> {
 }
 
 /// Reads one backend, which has its own readiness path rather than the loads'.
-fn backend(name: &str, what: &'static str, node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
+fn backend(name: &str, noun: &'static str, node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
     let keys = keys();
-    let fields = Fields::open(node, what, &keys)?;
+    let fields = Fields::open(node, noun, &keys)?;
     let env = fields.read("env", process::env)?.unwrap_or_default();
     let env_texts = env.values().map(String::as_str).collect();
     let owner =

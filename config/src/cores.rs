@@ -1,4 +1,4 @@
-//! `cores:`, by role.
+//! Reads `cores:`, which names the CPU cores of each role: the load, the server, each backend.
 
 use super::known;
 use threadcount_model::experiment::role_cores::{LOAD, SERVER};

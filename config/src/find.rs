@@ -49,7 +49,7 @@ pub struct About {
     pub needs: Vec<String>,
     /// The size in the file.
     pub full: Size,
-    /// The usual size: that of the file, or for a study's claims a smaller one.
+    /// The usual size: the file's, or a smaller one that suffices to decide a study's claims.
     pub decided: Size,
     /// The size with `--quick`.
     pub quick: Size,

@@ -1,4 +1,4 @@
-//! A YAML file → [`Experiment`]: one file per part of it.
+//! Reads the YAML file of an experiment into an [`Experiment`]. Each part of the file has a module of its own.
 
 mod around;
 mod backends;
@@ -44,7 +44,7 @@ const LARGEST_BYTES: u64 = 1 << 20;
 const KEYS: &[KeySpec] = keys! {
     /// The question it answers, as a sentence.
     question: Text,
-    /// Who asked it first.
+    /// The study that asked the question first.
     study: StudyKeys,
     server: server::ServerKeys,
     backend: backends::BackendKeys,
@@ -236,12 +236,12 @@ fn study(node: &Node) -> Result<Study, Diagnostic> {
 }
 
 /// Checks the name of a variant or load, which appears in tables, file names and claims.
-fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Diagnostic> {
+fn name(written: &str, span: &std::ops::Range<usize>, noun: &str) -> Result<String, Diagnostic> {
     if is_name(written) {
         return Ok(written.to_owned());
     }
-    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    let message = format!("`{written}` cannot be the name of {article} {what}");
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let message = format!("`{written}` cannot be the name of {article} {noun}");
     Err(Diagnostic::new(span.clone(), message, "this name")
         .help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))
 }
@@ -255,17 +255,17 @@ fn is_name(written: &str) -> bool {
 fn known<'a>(
     node: &Node,
     written: &str,
-    what: &str,
+    noun: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Result<(), Diagnostic> {
     if names.clone().into_iter().any(|name| name == written) {
         return Ok(());
     }
-    let help = threadcount_model::parse::suggest::advice(written, &format!("the {what}s"), names);
+    let help = threadcount_model::parse::suggest::advice(written, &format!("the {noun}s"), names);
     Err(Diagnostic::new(
         node.span.clone(),
-        format!("there is no {what} `{written}`"),
-        format!("unknown {what}"),
+        format!("there is no {noun} `{written}`"),
+        format!("unknown {noun}"),
     )
     .help(help))
 }

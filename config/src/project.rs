@@ -17,13 +17,13 @@ const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
 const EXPERIMENTS: &str = "experiments";
 
 const OWN_KEYS: &[KeySpec] = keys! {
-    /// Several experiments, by name; each has what stands at the top of the file unless it says it itself.
+    /// Several experiments by name; each inherits the keys at the top of the file that it does not set itself.
     experiments: ExperimentsByName,
 };
 
 value_kinds! {
-    /// For editors: the keys of an experiment, at the top or in each of several experiments. None is required where the
-    /// other place may have it.
+    /// For editors: the keys of an experiment, at the top or in each of several experiments. No key is required, because it may be in
+    /// either place.
     pub(super) ProjectKeys = |generator| {
         let rules = json_schema!({
             "allOf": [at_most_one(&ALTERNATIVES)],

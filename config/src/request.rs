@@ -202,7 +202,7 @@ fn body(node: &Node, folder: &Path) -> Result<(Body, bool), Diagnostic> {
     Ok((Body::of(&bytes), false))
 }
 
-/// The reason without the address, which would be the placeholder.
+/// A mistake in a request, without the address, which is only a placeholder here.
 fn cannot_be_sent(node: &Node, error: &RequestError) -> Diagnostic {
     let why = match error {
         RequestError::Url { why, .. } => format!("this path cannot be asked: {why}"),

@@ -78,7 +78,7 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
             }
             (load.runs, load.protocol) = (runs, Protocol::Fixed { drop });
         }
-        // So many rounds were asked for, and the time for deciding a study's claims would end them earlier.
+        // The user asked for this many rounds; the budget for deciding a study's claims might end the session before them.
         if experiment.size == SessionSize::Decided {
             experiment.budget_s = None;
         }
@@ -190,7 +190,7 @@ fn on(variant: &str, jdk: u16) -> String {
     format!("{variant}@{jdk}")
 }
 
-/// The claims in which each variant that has a JDK is named for this JDK.
+/// The claims, with each variant that has a JDK renamed for this JDK: `virtual` becomes `virtual@21`.
 fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<StatedClaim> {
     let has_jdk =
         |name: &str| experiment.variants.iter().any(|variant| variant.name == name && variant.jdk.is_some());

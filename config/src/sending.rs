@@ -1,4 +1,4 @@
-//! The keys of a load for its connections and for what is a success.
+//! The keys of a load that set up its connections and tell which responses are a success.
 
 mod connection;
 
@@ -60,7 +60,7 @@ pub(super) const KEYS: &[KeySpec] = keys! {
     log: Text,
     /// How long requests in flight may still complete.
     grace: AnyDuration,
-    /// How much later than due a request may be sent, to leave together with others.
+    /// How much later than due a request may be sent, so that several leave together.
     lateness: AnyDuration,
     /// How long the load goes on before it is measured; 2s by default for a steady load after a warm-up.
     lead_in: AnyDuration,

@@ -10,7 +10,8 @@ use threadcount_model::parse::yaml::Node;
 use threadcount_model::value_kinds;
 use threadcount_servers::keys::{Owner, WrittenServer};
 
-/// The only key of several kinds that belongs to the program rather than to its settings, so another kind does not inherit it.
+/// The arguments of a program. Several kinds of server have this key, but a variant that names another kind does not inherit it, because it
+/// has another program.
 const ARGS: &str = "args";
 
 /// A server as written, possibly incomplete.

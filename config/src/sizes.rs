@@ -23,7 +23,7 @@ struct Defaults {
 }
 
 const QUICK: Defaults = Defaults { size: SessionSize::Quick, duration_s: 10.0, runs: 3, budget_s: None };
-/// In this time two cores start, warm up and measure some 25 servers.
+/// The sizes for deciding a study's claims: in this budget two cores start, warm up and measure some 25 servers.
 const DECIDED: Defaults =
     Defaults { size: SessionSize::Decided, duration_s: 6.0, runs: 8, budget_s: Some(660.0) };
 /// The longest step of a search.
@@ -75,7 +75,7 @@ struct Sizes {
     requests: Option<u64>,
     runs: Option<u32>,
     variants: Option<Vec<String>>,
-    /// The warm-up in seconds, only for a load of its own; the others have the experiment's.
+    /// The warm-up in seconds of a load that sets its own; `None`: the experiment's.
     warmup_s: Option<f64>,
     /// The cores that the load is for.
     for_cores: Option<u32>,
@@ -99,7 +99,7 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Reads the changes of one key; `places` is how messages call it and a load in it.
+/// Reads the changes of one key. `places` are the names of the key, and of a load in it, for messages.
 fn read(node: &Node, places: [&'static str; 2], experiment: &Experiment) -> Result<Changes, Diagnostic> {
     let fields = Fields::open(node, places[0], KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
@@ -187,7 +187,7 @@ impl Changes {
 }
 
 impl Sizes {
-    /// The sizes of `own`, or else these; a duration replaces a number of requests and the other way round.
+    /// These sizes, replaced by those that `own` has; a duration replaces a number of requests and the other way round.
     fn with(self, own: Self) -> Self {
         let own_size = own.duration_s.is_some() || own.requests.is_some();
         let (duration_s, requests) =

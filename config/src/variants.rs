@@ -55,7 +55,7 @@ value_kinds! {
         "additionalProperties": generator.subschema_for::<VariantKeys>(),
     });
 
-    /// One way to run the server. What it leaves out it has from the top of the file.
+    /// One way to run the server. It inherits the keys that it leaves out from the top of the file.
     VariantKeys = |generator| {
         let rules = json_schema!({"type": ["object", "null"], "allOf": [at_most_one(&project::ALTERNATIVES)]});
         map(generator, KEYS, rules)

@@ -25,7 +25,7 @@ pub const SCHEMA: &str = "threadcount/result/3";
 /// One experiment's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultDocument {
-    /// [`SCHEMA`].
+    /// The name and version of the document: [`SCHEMA`].
     pub schema: String,
     /// Threadcount's own version.
     pub threadcount: String,

@@ -1,6 +1,7 @@
 //! Threadcount: measures, with evidence, what happens when a JVM web server runs its requests on another thread model.
 //!
-//! This crate is the program: its commands, and what needs all other crates. docs/contributing/architecture.md has the picture.
+//! This crate is the program: its commands, and the parts that need all other crates. docs/contributing/architecture.md shows how the
+//! crates fit together.
 
 #![allow(
     missing_docs,

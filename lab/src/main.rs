@@ -1,4 +1,4 @@
-//! `threadcount`: parse the command line, run the command, explain how it ended.
+//! The program `threadcount`: parses the command line, runs the command, and explains how it ended.
 
 use rustix::io::Errno;
 use std::io::{self, Write};
@@ -17,13 +17,13 @@ fn main() -> ExitCode {
     })
 }
 
-/// Ends the program with a sentence where the print macros panic (the reader has gone, the disk is full) or a thread cannot be started:
-/// these are not bugs of ours. Our servers end with us.
+/// Ends the program with a sentence, instead of a panic, if the output is closed, the disk is full, or no thread can be started. These are
+/// not bugs of ours. Our servers end with us.
 fn end_with_a_sentence() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         match info.payload().downcast_ref::<String>().and_then(|it| cause(it)) {
-            // `| head` has read all it wanted.
+            // `| head` has read as much as it wanted.
             Some(sentence) if sentence.contains("stdout") && sentence.contains("Broken pipe") => {
                 process::exit(0)
             }

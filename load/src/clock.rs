@@ -1,5 +1,5 @@
-//! The one clock: `CLOCK_MONOTONIC` in nanoseconds, the clock that `System.nanoTime()` of a JVM on the same
-//! machine reads too, so that readings of load, process and JVM can be laid over each other.
+//! The one clock of a load: `CLOCK_MONOTONIC` in nanoseconds. A JVM's `System.nanoTime()` on the same machine reads it too, so readings of
+//! the load, of processes and of the JVM share one time axis.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::OnceLock;
@@ -10,43 +10,43 @@ pub type Nanos = u64;
 /// Nanoseconds in a second.
 pub const NANOS_PER_S: u64 = 1_000_000_000;
 
-/// The wall clock, in nanoseconds since 1970: the only one that processes on several machines share.
+/// The wall clock in nanoseconds since 1970, the only clock that processes on several machines share.
 #[must_use]
 pub fn unix_now_ns() -> u64 {
     let now = clock_gettime(ClockId::Realtime);
     (now.tv_sec as u64).saturating_mul(NANOS_PER_S).saturating_add(now.tv_nsec as u64)
 }
 
-/// Seconds since 1970, as the dates of HTTP have them. The wall clock is read once: where it is set during a load, no cookie ends early.
+/// Seconds since 1970, as in the dates of HTTP. The wall clock is read only once: if it is set during a load, no cookie ends early.
 #[must_use]
 pub(crate) fn unix_now_s() -> i64 {
     static READ: OnceLock<BothClocks> = OnceLock::new();
     READ.get_or_init(BothClocks::now).unix_s(now_ns())
 }
 
-/// Both clocks at one moment: the wall clock may be set later, and no duration is measured by it.
+/// Both clocks at one moment. Durations are measured with the monotonic clock alone, because the wall clock may be set at any time.
 #[derive(Clone, Copy, Debug)]
 pub struct BothClocks {
     /// The wall clock, in nanoseconds since 1970.
     pub unix_ns: u64,
-    /// The one clock.
+    /// The monotonic clock.
     pub ns: Nanos,
 }
 
 impl BothClocks {
-    /// Now.
+    /// Reads both clocks.
     #[must_use]
     pub fn now() -> Self {
         Self { unix_ns: unix_now_ns(), ns: now_ns() }
     }
 
-    /// A time of the wall clock, if it was not set since, on the one clock.
+    /// The monotonic time of a moment on the wall clock, provided that the wall clock was not set since.
     #[must_use]
     pub const fn ns_at(&self, unix_ns: u64) -> Nanos {
         self.ns.saturating_add(unix_ns).saturating_sub(self.unix_ns)
     }
 
-    /// The time of the wall clock at a later moment, if it was not set since.
+    /// The wall clock at a later monotonic time, provided that it was not set since.
     const fn unix_s(&self, now_ns: Nanos) -> i64 {
         ((self.unix_ns + now_ns.saturating_sub(self.ns)) / NANOS_PER_S) as i64
     }

@@ -1,4 +1,4 @@
-//! The seconds of a load, put together from those of its threads while it runs.
+//! Adds up the seconds of a load from those of its threads while it runs.
 
 use crate::outcome::{Second, SecondTimes};
 use crate::recorder::{Progress, Slice};
@@ -19,7 +19,7 @@ pub(crate) fn seconds(
             *past = thread_past;
         }
         let all_past = past.iter().copied().min().unwrap_or(u32::MAX);
-        // Of the last second of all threads it is not known here how much of it has passed.
+        // After the threads have ended, nothing here tells how much of the last second had passed.
         let have_all_ended = all_past == u32::MAX;
         let later = if have_all_ended { BTreeMap::new() } else { open.split_off(&all_past) };
         let over = std::mem::replace(&mut open, later);
@@ -34,7 +34,7 @@ pub(crate) fn seconds(
     seconds
 }
 
-/// A second that is over. `ends_load`: perhaps because the load is.
+/// Reports a second that is over. `ends_load` is true if the load may have ended with it.
 pub(crate) fn close(
     slice: &Slice,
     ends_load: bool,

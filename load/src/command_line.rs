@@ -1,8 +1,8 @@
-//! The command line of this process as text, for what is recorded.
+//! The command line of this process as text, for records.
 
 use std::env;
 
-/// Its words. A name that is no Unicode text is a path; it has a mark where it is none.
+/// The words of the command line. A word that is not Unicode can only be a path; replacement characters stand for its other bytes.
 #[must_use]
 pub fn words() -> Vec<String> {
     env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()

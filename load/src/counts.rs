@@ -1,37 +1,37 @@
-//! How many requests, bytes and connections there were: while they are counted, between processes, and in reports.
+//! Numbers of requests, bytes and connections: counted by the engine, passed between processes, and shown in reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What became of the requests. Always `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load
-/// `waiting_at_start + due = sent + not_sent`, where `due` is how many fell due while it was counted.
+/// The outcomes of requests. It always holds that `in_flight_at_start + sent = ok + failed + unfinished`, and for an open load
+/// `waiting_at_start + due = sent + not_sent`, where `due` is the number of requests that fell due during counting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Requests of the lead-in that were in flight when counting began; 0 without one.
+    /// Requests of the lead-in that were in flight when counting began; 0 without a lead-in.
     #[serde(default)]
     pub in_flight_at_start: u64,
     /// Requests that fell due in the lead-in and had not been sent when counting began (open loop only): they are part of `sent`,
     /// or of `not_sent`.
     #[serde(default)]
     pub waiting_at_start: u64,
-    /// Requests that were begun (a request whose connection could not be made was begun, and failed).
+    /// Requests that were begun. A request whose connection could not be made was begun and has failed.
     pub sent: u64,
     /// Complete responses with an expected status.
     pub ok: u64,
-    /// Everything else that ended.
+    /// Requests that ended in any other way.
     pub failed: u64,
-    /// In flight when the time was up.
+    /// Requests in flight when the time was up.
     pub unfinished: u64,
-    /// Due by the schedule and never begun (open loop only; not part of `sent`).
+    /// Requests that were due but never begun (open loop only; not part of `sent`).
     pub not_sent: u64,
-    /// Requests sent a second time because the server closed or reset a kept-alive connection, as idle, while they were on
-    /// their way (RFC 9112 sections 9.3.1 and 9.5): idempotent ones, once each, where the connection had carried a response,
-    /// had no older request, and ended within a round trip and 10 ms after they were sent; any request where it ended with a 408
-    /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those
-    /// that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7), once each however often they were sent. Each is still one request, with its
-    /// first due and sent times.
+    /// Requests that were sent a second time. Each is still one request, with its first due and sent times. There are three cases: an
+    /// idempotent request whose kept-alive connection the server closed or reset as idle while the request was on its way (RFC 9112
+    /// sections 9.3.1 and 9.5), once per request, if the connection had carried a response, had no older request, and ended within a round
+    /// trip and 10 ms after sending; any request whose connection ended with a 408 (RFC 9110 section 15.5.9); and a request that an HTTP/2
+    /// server declared unprocessed (RFC 9113 section 8.7), counted once however often it was sent. Any other end of a connection is a
+    /// failure.
     #[serde(default)]
     pub resent: u64,
 }
@@ -49,7 +49,7 @@ impl Counts {
         self.sent.saturating_add(self.not_sent).saturating_sub(self.waiting_at_start)
     }
 
-    /// Adds another account. The counts of a share that others wrote may be anything.
+    /// Adds another account. Saturates, because a share that another process wrote may contain any number.
     pub(crate) fn add(&mut self, other: Self) {
         self.in_flight_at_start = self.in_flight_at_start.saturating_add(other.in_flight_at_start);
         self.waiting_at_start = self.waiting_at_start.saturating_add(other.waiting_at_start);
@@ -65,16 +65,16 @@ impl Counts {
 /// The outcome of requests within one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondCounts {
-    /// Requests sent in it.
+    /// Requests sent in this second.
     pub sent: u64,
-    /// Expected responses completed in it.
+    /// Expected responses completed in this second.
     pub ok: u64,
-    /// Failures in it.
+    /// Failures in this second.
     pub failed: u64,
 }
 
 impl SecondCounts {
-    /// Adds those of another thread.
+    /// Adds the counts of another thread.
     pub(crate) const fn add(&mut self, other: Self) {
         self.sent = self.sent.saturating_add(other.sent);
         self.ok = self.ok.saturating_add(other.ok);
@@ -93,20 +93,21 @@ pub struct Bytes {
     pub received: u64,
 }
 
-/// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed. With a lead-in,
-/// those at its end: what holds for the figures.
+/// Connections at the moment when a load begins: when all are open, or when the time limit of connecting has passed. With a lead-in it is
+/// the moment at its end, where counting begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ConnectionsAtStart {
-    /// Connections that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.
+    /// Connections that were open. At the end of a lead-in, connections that had been opened count, because a server may close any of them
+    /// later.
     pub open: u64,
-    /// Connections that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
+    /// Connections that should be open. In a closed loop, a failed connect is counted as a failure of its own and not here.
     pub wanted: u64,
 }
 
 impl ConnectionsAtStart {
-    /// Adds another thread's.
+    /// Adds the connections of another thread.
     pub(crate) fn add(&mut self, other: Self) {
         self.open += other.open;
         self.wanted += other.wanted;

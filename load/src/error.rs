@@ -1,14 +1,13 @@
-//! Why a load cannot be run.
+//! The reasons why a load cannot be run.
 
-/// Why a load could not be started at all. What goes wrong with single requests is a
-/// [`FailureCause`](crate::failure::FailureCause) instead.
+/// The reason why a load could not be started at all. Failures of single requests are a [`FailureCause`](crate::failure::FailureCause).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The host name has no address.
     #[error("cannot find the address of `{host}`: {source}")]
     Resolve {
-        /// As it was written.
+        /// The host name as it was written.
         host: String,
         /// The resolver's error.
         source: std::io::Error,
@@ -16,7 +15,7 @@ pub enum LoadError {
     /// A limit of this machine is too low.
     #[error(transparent)]
     Limit(#[from] crate::limits::LimitError),
-    /// Fields of the plan that do not go together.
+    /// Two fields of the plan exclude each other.
     #[error(transparent)]
     Plan(#[from] crate::plan::PlanError),
     /// A file of the TLS options that cannot be used.
@@ -31,13 +30,13 @@ pub enum LoadError {
     /// The TLS set-up failed.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
-    /// The common start had passed before this process could begin. Nothing was sent: a share that begins later than the
-    /// others makes another load.
+    /// The common start had passed before this process could begin, so it sent nothing: with a share that begins later than the others, the
+    /// load would be a different one.
     #[error(
         "the load began {late_ms} ms before this process had opened its connections: nothing was sent. Start later"
     )]
     StartMissed {
-        /// How long after the start its connections were open.
+        /// The time from the common start until its connections were open.
         late_ms: u64,
     },
     /// A thread could not be started or died.

@@ -1,16 +1,16 @@
-//! The body of a response that failed, as far as it helps to find out why.
+//! Extracts from the body of a failed response what helps to find the reason.
 
 use crate::secrets::Secrets;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The characters of the body that are shown. More of a page would be noise.
+/// The number of characters of the body that are shown; more of a page would be noise.
 const MOST_CHARACTERS: usize = 200;
-/// The bytes of the body that are kept until the load has ended.
+/// The number of bytes of the body that are kept until the load has ended.
 const MOST_BYTES: usize = 4_000;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Secrets that vary, and so are not known by their values, such as a captured token: credentials behind their scheme, and long runs of
+/// Patterns of secrets whose values are not known in advance, such as a captured token: credentials behind their scheme, and long runs of
 /// characters.
 static VARYING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [(r"(?i)\b(bearer|basic)\s+[^\s,;]+", "$1 ***"), (r"[A-Za-z0-9+/_-]{32,}={0,2}", "***")];
@@ -28,7 +28,8 @@ pub(crate) fn text(response: &[u8]) -> Option<String> {
 
 /// The first printable characters of a body, on one line, without secrets; `None` if there are none.
 pub(crate) fn shown(body: &str, mut secrets: Secrets) -> Option<String> {
-    // Before blanks are joined and the text is cut: a line is where a value may end, and a part of a secret would not be found.
+    // Secrets are masked before blanks are joined and the text is cut: a value may end at a line break, and a part of a secret would not be
+    // found.
     let named = secrets.mask_text(&secrets.hidden_in(body));
     let printable =
         named.chars().map(|it| if it.is_control() { ' ' } else { it }).filter(|it| *it != '\u{fffd}');

@@ -11,7 +11,7 @@ use std::fmt;
 #[serde(into = "String")]
 #[non_exhaustive]
 pub enum FailureCause {
-    /// Nobody listens there.
+    /// Nothing listens at the address.
     ConnectionRefused,
     /// The connection was not established in time (often a full accept queue).
     ConnectTimeout,
@@ -29,7 +29,8 @@ pub enum FailureCause {
     UnexpectedStatus(u16),
     /// The status is expected, but the body lacks the expected text.
     UnexpectedBody,
-    /// The same, and it is compressed or otherwise encoded (`Content-Encoding`), so that no text is found in it.
+    /// The status is expected, but the expected text cannot be found because the body is compressed or otherwise encoded
+    /// (`Content-Encoding`).
     EncodedBody,
     /// A part of the response that checks, captures or cookies need could not be kept; the text has the reason.
     NotKept(&'static str),
@@ -63,13 +64,10 @@ pub enum FailureCause {
 pub enum CertificateProblem {
     /// Not signed by a trusted authority.
     UnknownIssuer,
-    /// Its time is over.
     Expired,
-    /// Its time has not begun.
     NotValidYet,
     /// It is for another host.
     OtherName,
-    /// It was revoked.
     Revoked,
     /// Its signature is wrong.
     BadSignature,
@@ -90,7 +88,7 @@ pub enum CertificateProblem {
 }
 
 impl CertificateProblem {
-    /// In words, without a remedy.
+    /// The problem in words, without a remedy.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -110,7 +108,7 @@ impl CertificateProblem {
         }
     }
 
-    /// Would the plan's `insecure` accept it?
+    /// Whether the plan's `insecure` would accept such a certificate.
     #[must_use]
     pub const fn is_accepted_by_insecure(self) -> bool {
         !matches!(self, Self::Revoked | Self::BadSignature)
@@ -118,7 +116,7 @@ impl CertificateProblem {
 }
 
 impl FailureCause {
-    /// The cause behind a system error, where it has a name of its own.
+    /// The cause for a system error; [`FailureCause::System`] if it has no cause of its own.
     #[must_use]
     pub fn from_errno(errno: i32) -> Self {
         match errno {
@@ -133,7 +131,7 @@ impl FailureCause {
 }
 
 impl FailureCause {
-    /// Its words, which every output uses as the key.
+    /// The cause as a sentence, which every output uses as the key.
     #[must_use]
     pub fn sentence(self, name: SettingName) -> String {
         match self {

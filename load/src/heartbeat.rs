@@ -1,16 +1,16 @@
-//! Was the whole generator stopped for a while: by SIGSTOP, a debugger, or a machine that gave it no CPU? A closed loop cannot notice that
-//! where it sends, because it rests until a response arrives.
+//! Detects that the whole generator was stopped for a while, by SIGSTOP, a debugger, or a machine that gave it no CPU. A closed loop cannot
+//! notice this by sending late, because it rests until a response arrives.
 
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often the thread that collects wakes up.
+/// How often the thread that collects results wakes up.
 const BEAT: Duration = Duration::from_millis(100);
-/// A shorter delay is that of a busy machine.
+/// A shorter delay is normal on a busy machine.
 const STOPPED_NS: Nanos = NANOS_PER_S / 4;
 
-/// What the workers send, received so that a stop of the process is noticed.
+/// The results of the workers, received in a way that shows when the process was stopped.
 pub(crate) struct Heartbeat<'a, T> {
     received: &'a Receiver<T>,
     stopped_ns: Nanos,
@@ -21,7 +21,7 @@ impl<'a, T> Heartbeat<'a, T> {
         Self { received, stopped_ns: 0 }
     }
 
-    /// For how long the process was stopped, so far.
+    /// How long the process was stopped so far.
     pub(crate) const fn stopped_ns(&self) -> Nanos {
         self.stopped_ns
     }

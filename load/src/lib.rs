@@ -18,7 +18,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("threadcount-load works on Linux only: it sends through epoll");
 
-/// The example of `README.md`, compiled with the documentation's tests.
+/// The example in `README.md`, compiled with the documentation's tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

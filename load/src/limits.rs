@@ -11,27 +11,27 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How long the kernel keeps a closed connection's port (`TCP_TIMEWAIT_LEN`, include/net/tcp.h).
+/// How long the kernel keeps the port of a closed connection (`TCP_TIMEWAIT_LEN`, include/net/tcp.h).
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// Descriptors beside those that are open already, the connections and the threads: output files, and what the rest of the process
-/// opens meanwhile.
+/// Spare descriptors beside those that are open already and those of the connections and threads: for output files, and for what the rest
+/// of the process opens meanwhile.
 const SPARE_DESCRIPTORS: u64 = 64;
-/// Descriptors of each thread beside its connections: an event queue, a timer, and for a moment the socket that tries whether the
-/// kernel stamps.
+/// Descriptors of each thread beside its connections: an event queue, a timer, and for a moment a socket that tests whether the kernel
+/// stamps.
 const DESCRIPTORS_PER_THREAD: u64 = 3;
 /// The default of `fs.nr_open`, the most that RLIMIT_NOFILE can be set to.
 const KERNEL_MOST_DESCRIPTORS: u64 = 1_048_576;
-/// The most that `ip_local_port_range` can hold without the ports that only root may bind.
+/// The largest number of ports that `ip_local_port_range` can contain without ports that only root may bind.
 const MOST_PORTS: u64 = 64_512;
-/// The assumed rate of a closed loop with a new connection per request where addresses cost nothing.
+/// The rate that is assumed for a closed loop with a new connection per request, where source addresses cost nothing.
 const FAST_CLOSED_LOOP_PER_S: f64 = 50_000.0;
-/// The kernel's default, for systems that hide the setting.
+/// The kernel's default range, for systems that hide the setting.
 const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
 
 /// The resources of this machine that a load may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Resources {
-    /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
+    /// The addresses to which connections are bound, in turn; empty: the kernel chooses, because one address suffices.
     pub source_addresses: Vec<IpAddr>,
 }
 
@@ -46,13 +46,13 @@ pub enum LimitError {
         self.fewer(), self.remedy()
     )]
     Descriptors {
-        /// Connections of the plan.
+        /// The number of connections of the plan.
         connections: u64,
-        /// Descriptors for everything else.
+        /// The number of descriptors for everything else.
         others: u64,
-        /// Both together.
+        /// The sum of both.
         needed: u64,
-        /// The limit as it is, which [`raise_descriptor_limit`] may raise.
+        /// The current limit, which [`raise_descriptor_limit`] may raise.
         limit: u64,
     },
     /// Source ports.
@@ -62,7 +62,7 @@ pub enum LimitError {
         self.possible_connections(), self.fewer(), self.remedy()
     )]
     Ports {
-        /// Connections of the plan.
+        /// The number of connections of the plan.
         connections: u64,
         /// The first port of the range.
         first: u16,
@@ -81,7 +81,7 @@ impl LimitError {
         }
     }
 
-    /// Advice, unless not even one is possible.
+    /// Advice to use fewer connections; empty if not even one is possible.
     fn fewer(&self) -> String {
         match self.possible_connections() {
             0 => String::new(),
@@ -111,11 +111,11 @@ impl LimitError {
     }
 }
 
-/// Checks the limits and finds the source addresses that a load needs. It changes nothing: a program that needs as many
-/// descriptors as it may have calls [`raise_descriptor_limit`] first.
+/// Checks the limits and finds the source addresses that a load needs. Changes nothing: a program that needs as many descriptors as
+/// possible calls [`raise_descriptor_limit`] first.
 ///
 /// # Errors
-/// When the load cannot succeed on this machine as it is set up.
+/// The load cannot succeed on this machine as it is set up.
 pub(crate) fn prepare(
     plan: &LoadPlan,
     endpoints: &[Endpoint],
@@ -126,21 +126,21 @@ pub(crate) fn prepare(
     Ok(Resources { source_addresses: source_addresses(plan, endpoints, &source_ports())? })
 }
 
-/// The ports from which the kernel chooses those of connections (`net.ipv4.ip_local_port_range`).
+/// The range from which the kernel chooses the ports of connections (`net.ipv4.ip_local_port_range`).
 #[must_use]
 pub fn source_ports() -> RangeInclusive<u16> {
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok();
     range.and_then(|text| parse_port_range(&text)).unwrap_or(DEFAULT_PORT_RANGE)
 }
 
-/// Descriptors that are not connections: those open already, those of the threads and some to spare.
+/// The number of descriptors that are not connections: those open already, those of the threads, and spare ones.
 fn other_descriptors(threads: u32) -> u64 {
     let open = fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
     open + u64::from(threads) * DESCRIPTORS_PER_THREAD + SPARE_DESCRIPTORS
 }
 
-/// Raises the limit on open files (RLIMIT_NOFILE) of the whole process, and of those it starts later, as far as it goes
-/// without privileges. Returns the limit then; `None`: unlimited.
+/// Raises the limit on open files (RLIMIT_NOFILE) of this process, and of those it starts later, as far as possible without privileges.
+/// Returns the new limit; `None`: unlimited.
 pub fn raise_descriptor_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current == limit.maximum {
@@ -160,7 +160,8 @@ const fn check_descriptors(connections: u64, others: u64, limit: Option<u64>) ->
     }
 }
 
-/// "32768\t60999\n", as the kernel prints it.
+/// Parses `32768\t60999
+/// `, as the kernel prints the range.
 fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
     let mut numbers = text.split_whitespace().map(str::parse::<u16>);
     match (numbers.next(), numbers.next()) {
@@ -169,8 +170,8 @@ fn parse_port_range(text: &str) -> Option<RangeInclusive<u16>> {
     }
 }
 
-/// On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere there is one for each address
-/// of the server.
+/// The source addresses that the load needs. On loopback every address of 127.0.0.0/8 is ours and has a port range of its own; elsewhere
+/// each address of the server has one.
 fn source_addresses(
     plan: &LoadPlan,
     endpoints: &[Endpoint],
@@ -189,7 +190,7 @@ fn source_addresses(
     }
 }
 
-/// Ports in use at the worst moment: one per connection, and one per connection closed within TIME_WAIT.
+/// The number of ports in use at the worst moment: one per connection, and one per connection closed within TIME_WAIT.
 fn ports_needed(plan: &LoadPlan) -> u64 {
     let held = u64::from(plan.connections.get());
     if plan.keep_alive {
@@ -211,7 +212,7 @@ fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
     }
 }
 
-/// Half of a range is left to the run before this one, whose ports may still be in TIME_WAIT.
+/// The loopback addresses for this many ports. Half of each range is left to the previous run, whose ports may still be in TIME_WAIT.
 fn loopback_sources(needed: u64, ports: u64) -> Vec<IpAddr> {
     let usable = (ports / 2).max(1);
     if needed <= usable {
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_descriptors_of_its_own() {
-        // Other tests open and close files meanwhile.
+        // Other tests of this process open and close files meanwhile.
         let grown = other_descriptors(1_000) - other_descriptors(0);
         assert!((2_500..3_500).contains(&grown), "{grown}");
     }

@@ -12,47 +12,46 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// All that one load measured. Sums over threads; memory is constant in the number of requests. As JSON it is the account of a share
-/// (docs/contributing/share-format.md).
+/// Everything that one load measured, summed over threads. Memory is constant in the number of requests. As JSON it is the account of a
+/// share (docs/contributing/share-format.md).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoadOutcome {
     /// When counting began, on the shared clock: when the first request was due, or at the end of the lead-in.
     pub started_ns: Nanos,
-    /// The same by the wall clock, in nanoseconds since 1970; 0: not known.
+    /// The same moment on the wall clock, in nanoseconds since 1970; 0: not known.
     pub started_unix_ns: u64,
     /// When measuring ended, on the shared clock.
     pub ended_ns: Nanos,
     /// The protocol that was used, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
     pub protocol: String,
-    /// What became of the requests.
+    /// The outcomes of the requests.
     pub counts: Counts,
-    /// How long the requests in flight at the start had been on their way then, added up.
+    /// How long the requests in flight at the start had been on their way, added up.
     pub in_flight_at_start_ns: u128,
     /// How long the unfinished requests had been on their way at the end, added up.
     pub in_flight_at_end_ns: u128,
-    /// Due → last byte, of requests with an expected response.
+    /// Due → last byte, for requests with an expected response.
     pub response_time: Times,
     /// A sample of the slowest requests with an expected response.
     #[serde(skip)]
     pub slowest: Slowest,
-    /// Sent → last byte, of requests with an expected response.
+    /// Sent → last byte, for requests with an expected response.
     pub service_time: Times,
-    /// Sent → first byte received, of the same requests. An interim response (1xx) counts; of HTTP/2 it is the final header.
+    /// Sent → first byte received, for the same requests. An interim response (1xx) counts; over HTTP/2 it is the final header.
     pub first_byte_time: Times,
-    /// Due → failure, of failed requests.
+    /// Due → failure, for failed requests.
     pub failed_time: Times,
-    /// Due → sent, of all requests that were sent.
+    /// Due → sent, for all requests that were sent.
     pub send_lag: Times,
-    /// The generator's own part of that: the time after a connection was free for the request.
+    /// The generator's own part of the send lag: the time after a connection was free for the request.
     pub own_lag: Times,
-    /// Age (since due) at the end, of requests in flight at the end.
+    /// Due → end of the load, for requests in flight at the end.
     pub unfinished_age: Times,
-    /// Age (since due) at the end, of requests that were due and not sent.
+    /// Due → end of the load, for requests that were due and not sent.
     pub not_sent_age: Times,
-    /// Answers by status code, expected or not.
+    /// Responses by status code, expected or not.
     pub status: BTreeMap<u16, u64>,
-    /// Failures by cause.
     pub failures: BTreeMap<FailureCause, u64>,
     /// The first printable characters of the body of the first response with an unexpected status, secrets masked.
     pub first_failing_body: Option<String>,
@@ -61,25 +60,25 @@ pub struct LoadOutcome {
     pub first_failing_ns: Nanos,
     /// Bytes written to and read from the sockets (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
-    /// Connections that were established, those of the lead-in included.
+    /// Connections that were established, including those of the lead-in.
     pub connections_opened: u64,
-    /// Connections when the load began, or by the end of its lead-in; `None`: it opens none in advance.
+    /// Connections when the load began, or by the end of its lead-in; `None`: the load opens none in advance.
     pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
     /// Connections that were closed because the server sent bytes while they had no request. A response that ends the connection,
     /// such as a 408, is not among them: a server may end an idle connection.
     pub unsolicited: u64,
-    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
-    /// allows.
+    /// The largest number of concurrent requests that one connection really carried: more than 1 only over HTTP/2, and no more than the
+    /// server allows.
     pub streams_per_connection: u32,
     /// Requests whose response had begun when they timed out or the load ended.
     pub begun_unfinished: u64,
-    /// Requests of an open load that found every connection busy when they were due: that part of their send lag
-    /// is the server's doing (or of too few connections), not the generator's.
+    /// Requests of an open load that found every connection busy when they were due: that part of their send lag comes from the server (or
+    /// from too few connections), not from the generator.
     pub waited_for_connection: u64,
-    /// Answers whose time is the kernel's own receive stamp; that of all others is when the generator saw their last byte. A stamp
-    /// is exact where segments arrived in order; where an earlier one arrived last, it is too early by 1 ms at most.
+    /// Responses whose time is the kernel's own receive stamp; for all others it is when the generator saw their last byte. A stamp is
+    /// exact if segments arrived in order; otherwise it is too early by 1 ms at most.
     pub stamped: u64,
     /// When the last request was sent, on the shared clock.
     pub last_sent_ns: Nanos,
@@ -88,22 +87,22 @@ pub struct LoadOutcome {
     /// One slice per second of the run.
     #[serde(skip)]
     pub seconds: Vec<Second>,
-    /// What the generator itself cost.
+    /// The cost of the generator itself.
     pub cost: GeneratorCost,
     /// How busy each core of this machine was, 0..=1, by all processes; empty: not known.
     pub cores_busy: Vec<f64>,
-    /// For how long this process was stopped as a whole while it counted, in nanoseconds; stops below 250 ms are left out. Of several
-    /// processes that of the one that was stopped longest.
+    /// How long this whole process was stopped during counting, in nanoseconds, without stops below 250 ms. For several processes, the
+    /// longest.
     pub stopped_ns: Nanos,
-    /// True when the load was cut short by the user.
+    /// Whether the user cut the load short.
     pub interrupted: bool,
-    /// What became of the rows of the log; `None`: there is none.
+    /// The rows of the log; `None`: there is no log.
     #[serde(skip)]
     pub log: Option<LogCounts>,
     /// Why the log could not be written to its end.
     #[serde(skip)]
     pub log_failure: Option<std::io::ErrorKind>,
-    /// The processes that sent it, each a share; empty: this one did.
+    /// The processes that sent the load, each a share; empty: this process sent all of it.
     #[serde(skip)]
     pub pods: Vec<PodReport>,
 }
@@ -121,7 +120,7 @@ impl LoadOutcome {
         self.last_response_ns = self.last_response_ns.max(total.last_response_ns);
     }
 
-    /// Adds what others counted of their requests, at the same time or later: all that is a sum or a histogram.
+    /// Adds the requests that others counted, at the same time or later: all sums and histograms.
     pub(crate) fn add_requests(&mut self, other: &Self) {
         self.counts.add(other.counts);
         self.in_flight_at_start_ns += other.in_flight_at_start_ns;
@@ -154,7 +153,7 @@ impl LoadOutcome {
         self.interrupted |= other.interrupted;
     }
 
-    /// The body of a response with an unexpected status; the earliest is kept.
+    /// Notes the body of a response with an unexpected status; the earliest one is kept.
     pub(crate) fn note_failing_body(&mut self, body: Option<String>, at_ns: Nanos) {
         let is_earlier = self.first_failing_body.is_none() || at_ns < self.first_failing_ns;
         if let Some(body) = body.filter(|_| is_earlier) {
@@ -162,7 +161,8 @@ impl LoadOutcome {
         }
     }
 
-    /// What a process of several reports of its share: on a clock that begins with its start, and without what only one process has.
+    /// The outcome as a process reports it for its share: on a clock that begins with its start, and without the parts that only a single
+    /// process has.
     pub(crate) fn of_share(&self) -> Self {
         let since_start = |ns: Nanos| ns.saturating_sub(self.started_ns);
         Self {
@@ -170,7 +170,7 @@ impl LoadOutcome {
             ended_ns: since_start(self.ended_ns),
             last_sent_ns: since_start(self.last_sent_ns),
             first_failing_ns: since_start(self.first_failing_ns),
-            // The silence of one process says nothing of the others.
+            // That one process got no response tells nothing about the others.
             last_response_ns: 0,
             slowest: Slowest::default(),
             seconds: Vec::new(),
@@ -181,8 +181,8 @@ impl LoadOutcome {
         }
     }
 
-    /// Adds what the same load measured in a later window, as if it had followed at once: the time between the two windows is left
-    /// out, on the clock and in every figure.
+    /// Adds a later window of the same load as if it had followed at once: the time between the windows is left out, on the clock and in
+    /// every figure.
     pub fn append(&mut self, mut later: Self) {
         let gap_ns = later.started_ns.saturating_sub(self.ended_ns);
         let (before_ns, after_ns) =
@@ -191,7 +191,7 @@ impl LoadOutcome {
         self.ended_ns += after_ns;
         self.slowest.merge(std::mem::take(&mut later.slowest).earlier_by(gap_ns));
         self.add_requests(&later);
-        // The worst of all beginnings.
+        // The beginning with the fewest open connections is kept.
         self.connections_at_start = match (self.connections_at_start, later.connections_at_start) {
             (Some(one), Some(other)) if other.open < one.open => Some(other),
             (one, other) => one.or(other),
@@ -202,7 +202,7 @@ impl LoadOutcome {
         self.stopped_ns += later.stopped_ns;
         self.seconds.extend(later.seconds.into_iter().map(|second| second.later_by(before_s)));
         self.cost.threads = self.cost.threads.max(later.cost.threads);
-        // Which thread it was may differ: the sum is the most that any of them can have used.
+        // The busiest thread may be another one in each window, so the sum is an upper bound.
         self.cost.busiest_thread_cpu_ns += later.cost.busiest_thread_cpu_ns;
         self.cores_busy = busy_over(&self.cores_busy, before_ns, &later.cores_busy, after_ns);
         for (pod, later) in self.pods.iter_mut().zip(&later.pods) {
@@ -213,7 +213,7 @@ impl LoadOutcome {
     }
 }
 
-/// How busy each core was in two windows together; empty where that is not known of one.
+/// How busy each core was in two windows together; empty if it is not known for one of them.
 fn busy_over(one: &[f64], one_ns: Nanos, other: &[f64], other_ns: Nanos) -> Vec<f64> {
     if one.len() != other.len() || one_ns + other_ns == 0 {
         return Vec::new();
@@ -226,19 +226,19 @@ fn busy_over(one: &[f64], one_ns: Nanos, other: &[f64], other_ns: Nanos) -> Vec<
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Second {
-    /// Which second since the start, from 0.
+    /// The number of the second since the start, from 0.
     pub index: u32,
-    /// How much of this second was measured (the last one is often shorter), in seconds.
+    /// The part of this second that was measured, in seconds; the last second is often shorter.
     pub length_s: f64,
-    /// How long after the whole second it begins: not zero only behind a window whose length is no whole number of seconds.
+    /// How long after the whole second it begins. Not zero only after a window whose length is not a whole number of seconds.
     pub offset_s: f64,
     pub counts: SecondCounts,
-    /// Response times of the responses completed in it, in ms: p50, p99, max; `None` where there was no response.
+    /// The p50, p99 and maximum of the response times completed in it, in ms; `None`: no response.
     pub response_ms: Option<SecondTimes>,
-    /// The load ended in it, so that only a part of it may have passed. Known of the loads of one process.
+    /// The load ended in this second, so that only a part of it may have passed. Known only for loads of one process.
     pub ends_load: bool,
-    /// The histogram behind them, in microseconds at two digits. Only there during `on_second`,
-    /// so that memory stays constant.
+    /// The histogram behind these figures, in microseconds with two digits. It exists only during `on_second`, so that memory stays
+    /// constant.
     pub response_us: Option<Histogram<u64>>,
 }
 
@@ -249,7 +249,7 @@ impl Second {
         f64::from(self.index) + self.offset_s
     }
 
-    /// The same, begun so much later.
+    /// The same second, moved to a later time.
     fn later_by(self, seconds: f64) -> Self {
         let began_s = self.began_s() + seconds;
         Self { index: began_s.floor() as u32, offset_s: began_s.fract(), ..self }
@@ -266,19 +266,19 @@ pub struct SecondTimes {
     pub max: f64,
 }
 
-/// What the generator spent, summed over its threads.
+/// The cost of the generator, summed over its threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GeneratorCost {
-    /// How many threads generated load.
+    /// The number of threads that generated load.
     pub threads: u32,
-    /// How many of them had real-time priority, which those of an open load ask for.
+    /// The number of them with real-time priority, which the threads of an open load ask for.
     pub real_time_threads: u32,
     /// CPU time of those threads (user and system), in nanoseconds.
     pub cpu_ns: u64,
     /// The busiest thread's CPU time, in nanoseconds.
     pub busiest_thread_cpu_ns: u64,
-    /// Lateness of the event loop: time between two iterations while something was waiting.
+    /// The lateness of the event loop: the time between two iterations while something was waiting.
     pub loop_lag: Times,
 }
 
@@ -289,7 +289,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// A window of so many ms in which responses of these times, in ms, came.
+    /// An outcome of a window of this length with responses of these times, in ms.
     fn window(started_ms: u64, lasted_ms: u64, times_ms: &[u64], busy: f64) -> LoadOutcome {
         let mut outcome = LoadOutcome {
             started_ns: started_ms * MS,
@@ -355,8 +355,8 @@ mod tests {
         let mut whole = with_pods(0, vec![pod(5, false), pod(6, false)]);
         whole.append(with_pods(900, vec![pod(7, false), pod(8, true)]));
         let limited = |pod: &PodReport| pod.generator.as_ref().is_some_and(|it| it.bottleneck);
-        let said: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
-        assert_eq!(said, [(12, false), (14, true)]);
+        let pods: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
+        assert_eq!(pods, [(12, false), (14, true)]);
     }
 
     #[test]

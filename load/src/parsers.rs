@@ -1,12 +1,12 @@
-//! Parsers of foreign bytes that are not public otherwise, for the fuzzing (`fuzz/`): each function takes any bytes, and panics where
-//! a promise is broken.
+//! Parsers of foreign bytes that are otherwise private, for fuzzing (`fuzz/`): each function takes any bytes, and panics if a promise is
+//! broken.
 
 use crate::request::{Origin, redirect as redirects};
 use bytes::Bytes;
 
 pub use crate::http2::parsers::{header_blocks, session};
 
-/// Follows a `Location` after a byte that chooses the status: whatever a server writes there, the next request has one line.
+/// Follows a `Location`, after a byte that chooses the status. Whatever a server writes there, the next request line must be a single line.
 pub fn redirect(bytes: &[u8]) {
     let Some((&choice, location)) = bytes.split_first() else { return };
     let request = http::Request::post("http://localhost:8080/a/b?c").body(Bytes::from_static(b"body"));

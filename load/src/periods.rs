@@ -1,10 +1,10 @@
-//! Periods: stretches of a load that are counted apart while it goes on, because the server is changed meanwhile.
+//! Periods: parts of a running load that are counted separately, because the server is changed between them.
 //!
-//! A period counts the responses that complete in it. Of those the times count that belong to it as a whole: their request was
-//! due after the change. Between two periods nothing is counted here; all of it is in the load's own figures.
+//! A period counts the responses that complete in it. It takes response times only from requests that belong to it as a whole, because they
+//! were due after the change. Between two periods nothing is counted here; the load's own figures contain everything.
 //!
-//! In a steady state the completions of a window are a fair sample of all requests, long ones too, where the window begins when
-//! none of the requests before the change is left. Counting only what began *and* ended in it would leave out the long ones.
+//! In a steady state, the completions of a window are a fair sample of all requests, long ones included, if the window begins when no
+//! request from before the change is left. Counting only requests that began *and* ended in it would leave out the long ones.
 
 use crate::clock::Nanos;
 use crate::times::Times;
@@ -12,17 +12,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The counts of one period.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PeriodCounts {
-    /// Expected responses that completed in it.
+    /// Expected responses that completed in the period.
     pub ok: u64,
-    /// Failures in it of requests that were due after the change.
+    /// Failures in the period of requests that were due after the change.
     pub failed: u64,
-    /// Expected responses that completed in it, to requests that were due before the change.
+    /// Expected responses that completed in the period, to requests that were due before the change.
     pub overlapping: u64,
-    /// Due → last byte, without the overlapping ones.
+    /// Due → last byte, without the overlapping requests.
     pub response_time: Times,
 }
 
@@ -35,24 +34,24 @@ impl PeriodCounts {
     }
 }
 
-/// A period that is counted now.
+/// The period that is being counted.
 #[derive(Clone, Copy, Debug)]
 struct OpenPeriod {
     number: u32,
     changed_ns: Nanos,
 }
 
-/// The periods of one load, shared by its threads and by whoever begins and ends them.
+/// The periods of one load, shared by its threads and by the code that begins and ends them.
 #[derive(Debug, Default)]
 pub struct Periods {
-    /// Changes with each begin and end, so that a thread need not lock to see that nothing changed.
+    /// Changes with each begin and end, so that a thread sees without locking that nothing has changed.
     epoch: AtomicU32,
     open: Mutex<Option<OpenPeriod>>,
     counted: Mutex<BTreeMap<u32, PeriodCounts>>,
 }
 
 impl Periods {
-    /// Counts from now on into this period, until [`end`](Self::end). `changed_ns`: requests that were due before it overlap.
+    /// From now on counts into this period, until [`end`](Self::end). Requests that were due before `changed_ns` overlap.
     pub fn begin(&self, number: u32, changed_ns: Nanos) {
         self.turn(Some(OpenPeriod { number, changed_ns }));
     }
@@ -62,7 +61,7 @@ impl Periods {
         self.turn(None);
     }
 
-    /// Takes the counts of a period, and forgets them. Complete once each thread has had an event after its end, or the load has ended.
+    /// Takes the counts of a period. They are complete once each thread has had an event after the period's end, or the load has ended.
     #[must_use]
     pub fn take(&self, number: u32) -> Option<PeriodCounts> {
         locked(&self.counted).remove(&number)
@@ -74,12 +73,12 @@ impl Periods {
     }
 }
 
-/// A panic elsewhere leaves whole counts behind.
+/// Locks a mutex. A panic elsewhere cannot have left incomplete counts.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One thread's part of the period that is counted now.
+/// One thread's part of the current period.
 #[derive(Debug)]
 pub(crate) struct PeriodRecorder {
     periods: Arc<Periods>,
@@ -93,7 +92,7 @@ impl PeriodRecorder {
         Self { periods, epoch: 0, open: None, counts: PeriodCounts::default() }
     }
 
-    /// An expected response is complete.
+    /// Counts an expected response.
     pub(crate) fn ok(&mut self, due_ns: Nanos, response_ns: Nanos) {
         self.turn();
         let Some(open) = self.open else { return };
@@ -105,13 +104,14 @@ impl PeriodRecorder {
         }
     }
 
-    /// A request failed. One that was due before the change is no failure of what it was changed to.
+    /// Counts a failed request. A request that was due before the change does not count, because the new treatment did not cause its
+    /// failure.
     pub(crate) fn failed(&mut self, due_ns: Nanos) {
         self.turn();
         self.counts.failed += u64::from(self.open.is_some_and(|open| due_ns >= open.changed_ns));
     }
 
-    /// Hands over what was counted in a period that is over. Cheap where nothing changed.
+    /// Passes on the counts of a period that is over. This is cheap if nothing changed.
     pub(crate) fn turn(&mut self) {
         let epoch = self.periods.epoch.load(Ordering::Acquire);
         if epoch != self.epoch {
@@ -121,7 +121,7 @@ impl PeriodRecorder {
         }
     }
 
-    /// The load has ended.
+    /// Passes on the counts when the load has ended.
     pub(crate) fn hand_over(&mut self) {
         if let Some(open) = self.open.take() {
             let counts = std::mem::take(&mut self.counts);

@@ -1,4 +1,4 @@
-//! What to send, how fast, over how many connections, and for how long. A plan is data: it does nothing.
+//! The plan of a load: what to send, how fast, over how many connections, and for how long. A plan is data and does nothing.
 
 mod address;
 mod error;
@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything the generator must know before it starts. Made by [`closed`](Self::closed) or [`open`](Self::open), then
-/// changed field by field.
+/// Everything that the generator must know before it starts. [`closed`](Self::closed) or [`open`](Self::open) creates it; single fields are
+/// changed afterwards.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LoadPlan {
@@ -28,24 +28,24 @@ pub struct LoadPlan {
     pub requests: Arc<RequestSource>,
     /// When the next request is due.
     pub pacing: Pacing,
-    /// How many connections are kept open. For an open load: at most this many requests are on their way at once
-    /// (over HTTP/2 times `streams_per_connection`).
+    /// The number of connections that are kept open. For an open load, at most this many requests are in flight at once (over HTTP/2 times
+    /// `streams_per_connection`).
     pub connections: NonZeroU32,
     /// When to stop sending.
     pub stop: Stop,
-    /// How many generator threads; `None`: half of the cores, at least one.
+    /// The number of generator threads; `None`: half of the cores, at least one.
     pub threads: Option<NonZeroU32>,
-    /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
+    /// The cores to which the generator's threads are pinned, in turn; empty: not pinned.
     pub cores: Vec<usize>,
-    /// Which HTTP to speak.
+    /// The version of HTTP.
     pub protocol: ProtocolChoice,
-    /// Requests at once on one HTTP/2 connection.
+    /// The number of concurrent requests on one HTTP/2 connection.
     pub streams_per_connection: NonZeroU32,
     /// `false`: a new connection per request, and `Connection: close` is sent.
     pub keep_alive: bool,
     /// How long a connection may take to be established (TLS included).
     pub connect_timeout: Duration,
-    /// How long a request may take, counted from the moment it was sent.
+    /// How long a request may take, counted from when it was sent.
     pub request_timeout: Duration,
     /// Expected status codes; any other is a failure.
     pub expected_status: ExpectedStatus,
@@ -53,8 +53,8 @@ pub struct LoadPlan {
     pub insecure: bool,
     /// Seed of everything random (Poisson arrivals, weights, `{rand:..}`), so that a load can be repeated.
     pub seed: u64,
-    /// Where connections really go, instead of to the host and port of the URL. The first that applies counts, of each
-    /// kind. `Host`, SNI and the certificate's name stay those of the URL.
+    /// Other destinations for connections than the host and port of the URL. Of each kind, the first one that applies counts. `Host`, SNI
+    /// and the certificate's name stay those of the URL.
     pub resolve: Vec<AddressOverride>,
     /// Connect to this Unix socket instead of over TCP.
     pub unix_socket: Option<PathBuf>,
@@ -62,38 +62,36 @@ pub struct LoadPlan {
     pub sni: Option<String>,
     /// Authorities, client certificate and session resumption.
     pub tls: TlsOptions,
-    /// Open loads: requests that fall due within this time of the first of them leave together, when it has passed, with
-    /// one wake of the generator. None is ever sent early, and due times and send lag stay exact. A window that would end
-    /// after the load is not waited for. Zero: each leaves when it is due.
+    /// For open loads: requests that fall due within this time after the first of them leave together when it has passed, with one wake of
+    /// the generator. No request is sent early, and due times and send lag stay exact. The generator does not wait if this time would end
+    /// after the load. Zero: each request leaves when it is due.
     pub lateness: Duration,
-    /// How long the load goes on before anything of it is counted, so that the figures hold neither the opening of its
-    /// connections nor what a server does at the first requests of each. Requests in flight when counting begins are
-    /// [`in_flight_at_start`](crate::outcome::Counts::in_flight_at_start) and count, with their whole time, when they end; those
-    /// of an open load that are due and not sent by then are
-    /// [`waiting_at_start`](crate::outcome::Counts::waiting_at_start).
-    /// `stop` counts from then. Only for loads that a time ends and whose rate stays the same.
+    /// How long the load goes on before anything is counted, so that the figures include neither the opening of connections nor a server's
+    /// first work on each. Requests in flight when counting begins are [`in_flight_at_start`](crate::outcome::Counts::in_flight_at_start)
+    /// and count, with their whole time, when they end. Requests of an open load that are due but not sent by then are
+    /// [`waiting_at_start`](crate::outcome::Counts::waiting_at_start). `stop` counts from then on. Only for loads that end by time and have
+    /// a constant rate.
     pub lead_in: Duration,
-    /// The threads of an open load ask the kernel for real-time priority (sched(7)), where a core is left for everybody else; of a
-    /// share of a load, as others may run on the same machine, they do not. False, unless a program decides it.
+    /// The threads of an open load ask the kernel for real-time priority (sched(7)), if a core is left for everybody else. The threads of a
+    /// share do not, because other processes may run on the same machine. `false` unless a program decides otherwise.
     pub real_time: bool,
-    /// How long, after the end of sending, requests in flight may still complete. What is then in flight is
-    /// *unfinished*.
+    /// How long requests in flight may still complete after the end of sending. Requests that are in flight after that are *unfinished*.
     pub grace: Duration,
-    /// Write one line per request to this file: CSV, or compressed where the name ends with `.gz`.
+    /// Write one line per request to this file: CSV, compressed if the name ends with `.gz`.
     pub log: Option<PathBuf>,
-    /// What the body of a response must contain to be a success.
+    /// The text or pattern that the body of a response must contain to be a success.
     pub expected_body: Option<BodyCheck>,
-    /// Redirects to the same scheme, host and port are followed, ten of one request at most: its times end with the last byte of the
-    /// last response.
+    /// Follow redirects to the same scheme, host and port, at most ten per request. The request's times end with the last byte of the last
+    /// response.
     pub follow_redirects: bool,
-    /// A response is complete with the first byte of its body: for bodies without an end. Its connection is then closed, over
-    /// HTTP/2 its stream.
+    /// A response is complete with the first byte of its body, for bodies without an end. The connection is then closed, or over HTTP/2 the
+    /// stream.
     pub first_byte: bool,
-    /// Send the cookies that the server has set, each connection its own.
+    /// Send the cookies that the server has set, on each connection its own.
     pub keep_cookies: bool,
     /// Values from responses that later requests on the same connection send as `{capture:NAME}`.
     pub captures: Vec<Capture>,
-    /// Which part of it this process sends. Everything else in a plan is said of the whole load.
+    /// The share of the load that this process sends. All other fields of a plan describe the whole load.
     pub share: LoadShare,
 }
 
@@ -153,13 +151,13 @@ impl LoadPlan {
         self
     }
 
-    /// Is the load the same at each moment: a closed loop, or a constant rate?
+    /// Whether the load is the same at each moment: a closed loop, or a constant rate.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         matches!(self.pacing, Pacing::Closed | Pacing::Open { shape: RateShape::Constant { .. }, .. })
     }
 
-    /// True where the engine must inspect responses, not only count their bytes.
+    /// Whether the engine must inspect responses, not only count their bytes.
     #[must_use]
     pub fn reads_responses(&self) -> bool {
         self.expected_body.is_some()
@@ -168,26 +166,26 @@ impl LoadPlan {
             || !self.captures.is_empty()
     }
 
-    /// Do its fields go together?
+    /// Checks that the fields do not exclude each other.
     ///
     /// # Errors
-    /// The first pair that does not.
+    /// The first pair of fields that does.
     pub fn check(&self) -> Result<(), PlanError> {
         error::check(self)
     }
 }
 
-/// When a request is due.
+/// The rule for when a request is due.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Pacing {
-    /// Closed loop: each connection sends as soon as its response is complete. Response times leave out the queueing of
-    /// requests that users would have sent meanwhile.
+    /// Closed loop: each connection sends as soon as its response is complete. The response times leave out the queueing of requests that
+    /// users would have sent meanwhile.
     Closed,
     /// Open loop: requests are due by the schedule, regardless of response times.
     Open {
-        /// How the rate develops.
+        /// The rate over time.
         shape: RateShape,
         /// How the due times are spread.
         arrivals: Arrivals,
@@ -199,26 +197,26 @@ pub enum Pacing {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RateShape {
-    /// The same rate all the time.
+    /// A constant rate.
     Constant {
         /// Requests per second.
         rate_per_s: f64,
     },
-    /// A straight line from one rate to another over a time; then it stays there.
+    /// A straight line from one rate to another, and then the last rate.
     Ramp {
         /// Requests per second at the start.
         from_per_s: f64,
         /// Requests per second at the end.
         to_per_s: f64,
-        /// How long the climb takes.
+        /// The length of the ramp.
         over: Duration,
     },
-    /// One rate after the other; the last one stays.
+    /// One rate after the other; the last one continues.
     Steps(Vec<Step>),
 }
 
 impl RateShape {
-    /// The lowest rate that it has, in requests per second.
+    /// The lowest rate, in requests per second.
     #[must_use]
     pub fn lowest_per_s(&self) -> f64 {
         match self {
@@ -228,7 +226,7 @@ impl RateShape {
         }
     }
 
-    /// The highest rate that it reaches, in requests per second.
+    /// The highest rate, in requests per second.
     #[must_use]
     pub fn highest_per_s(&self) -> f64 {
         match self {
@@ -245,19 +243,19 @@ impl RateShape {
 pub struct Step {
     /// Requests per second.
     pub rate_per_s: f64,
-    /// How long.
+    /// The length of the step.
     pub lasts: Duration,
 }
 
 impl Step {
-    /// This rate, in requests per second, for so long.
+    /// A step with this rate, in requests per second.
     #[must_use]
     pub const fn new(rate_per_s: f64, lasts: Duration) -> Self {
         Self { rate_per_s, lasts }
     }
 }
 
-/// How due times are spread at a given rate.
+/// The distribution of due times at a given rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -265,7 +263,7 @@ pub enum Arrivals {
     /// Evenly spaced.
     #[default]
     Constant,
-    /// A Poisson process: exponentially distributed gaps, as independent users make them.
+    /// A Poisson process: exponentially distributed gaps, as from independent users.
     Poisson,
 }
 
@@ -275,14 +273,14 @@ pub enum Arrivals {
 pub enum Stop {
     /// After exactly this many requests were sent and each has ended.
     Requests(NonZeroU64),
-    /// After this time. What is in flight then is *unfinished*.
+    /// After this time. Requests that are still in flight then are *unfinished*.
     Duration(Duration),
     /// Whichever comes first.
     Either(NonZeroU64, Duration),
 }
 
 impl Stop {
-    /// How many requests end the load, where a number does.
+    /// The number of requests that ends the load; `None`: only a time does.
     #[must_use]
     pub fn requests(self) -> Option<u64> {
         match self {
@@ -291,7 +289,7 @@ impl Stop {
         }
     }
 
-    /// How long requests are sent, where a time ends the load.
+    /// How long requests are sent; `None`: only a number of requests ends the load.
     #[must_use]
     pub fn duration(self) -> Option<Duration> {
         match self {
@@ -309,7 +307,6 @@ pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]
     Auto,
-    /// HTTP/1.1.
     Http1,
     /// HTTP/2: over TLS by ALPN, or in the clear with prior knowledge (h2c, RFC 9113 section 3.3).
     Http2,

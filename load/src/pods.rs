@@ -1,4 +1,4 @@
-//! The processes of a load that several sent.
+//! Reports on the processes of a shared load.
 
 use crate::counts::Counts;
 use crate::times::TimesSummary;
@@ -10,38 +10,38 @@ use serde::{Deserialize, Serialize};
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PodReport {
-    /// Which share of the load, from 0.
+    /// The number of its share, from 0.
     pub share: u32,
-    /// Name of the pod or machine; empty: it never sent it.
+    /// Name of the pod or machine; empty: not received.
     pub pod: String,
-    /// The machine that a pod was on; null: not known.
+    /// The machine that the pod ran on; null: not known.
     pub node: Option<String>,
-    /// true: it came to its end, and is part of totals and percentiles.
+    /// true: the process reached its end, and is part of totals and percentiles.
     pub complete: bool,
-    /// Why it is not complete; null: it is, or it is not known.
+    /// Why the process is not complete; null: it is, or the reason is not known.
     pub error: Option<String>,
-    /// Lines of its output that were lost on their way.
+    /// Lines of its output that were lost.
     pub lost_lines: u32,
-    /// Its connections.
+    /// Connections of the process.
     pub connections: u32,
-    /// How long after the first of them it began, in milliseconds; null: its end is not there.
+    /// How long after the first process it began, in milliseconds; null: its end is missing.
     pub started_ms: Option<f64>,
-    /// How far its machine's clock is ahead of the one that gathered the results, in milliseconds; null: not measured.
+    /// How far its machine's clock is ahead of the clock of the machine that gathered the results, in milliseconds; null: not measured.
     pub clock_ahead_ms: Option<f64>,
-    /// How long it measured, in seconds; of one that is not complete, the seconds that are known.
+    /// How long it measured, in seconds; for an incomplete process, the known seconds.
     pub elapsed_s: f64,
-    /// What became of its requests; of one that is not complete, in the seconds that are known.
+    /// The outcomes of its requests; for an incomplete process, those of the known seconds.
     pub requests: Counts,
-    /// As above, of this process alone.
+    /// Response times of this process alone.
     pub response_time_ms: Option<TimesSummary>,
-    /// true: it had to end early.
+    /// true: the process had to end early.
     pub interrupted: bool,
-    /// Its health; null: its end is not there.
+    /// The health of its generator; null: its end is missing.
     pub generator: Option<PodGeneratorReport>,
 }
 
 impl PodReport {
-    /// With what the same process measured in a later window. Its response times are not in it: percentiles do not add up.
+    /// Adds a later window of the same process. Its response times are left out, because percentiles cannot be added up.
     pub(crate) fn append(&mut self, later: &Self) {
         self.complete &= later.complete;
         self.interrupted |= later.interrupted;
@@ -68,18 +68,18 @@ pub struct PodGeneratorReport {
     pub cpu_cores: f64,
     /// The generator's own part of the send lag at the 99th percentile.
     pub own_lag_p99_ms: Option<f64>,
-    /// How long a CPU limit held it back, all CPUs added up; null: there is no limit, or it cannot be read.
+    /// How long a CPU limit held the process back, added up over all CPUs; null: there is no limit, or it cannot be read.
     pub throttled_ms: Option<f64>,
     /// How busy each core of its machine was, 0 to 1.
     pub cores_busy: Vec<f64>,
     /// true: the figures are about the generator rather than the server.
     pub bottleneck: bool,
-    /// Why it is called the bottleneck.
+    /// Why the generator is called the bottleneck.
     pub why: Option<String>,
 }
 
 impl PodGeneratorReport {
-    /// The worse of two windows, and how long it was held back in both.
+    /// The worse of two windows, with the time held back in both.
     fn with(self, later: &Self) -> Self {
         let throttled = [self.throttled_ms, later.throttled_ms];
         let throttled_ms = throttled.into_iter().flatten().reduce(|sum, ms| sum + ms);

@@ -1,28 +1,28 @@
-//! Text that others have chosen, as it may be shown: names of threads, messages of servers, paths.
+//! Makes text that others chose safe to show: names of threads, messages of servers, paths.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text on one line, in which nothing moves a cursor, hides a character or turns the direction: such characters become escapes as
-/// JSON has them, `\n` or `\u001b`.
+/// The text on one line. Characters that move the cursor, are invisible or change the text's direction become escapes as in JSON, `
+/// ` or `\u001b`.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |_| 0)
 }
 
-/// A finished document or a text of several lines, whose line ends and tabs stay.
+/// A finished document or a text of several lines, in which line ends and tabs stay.
 #[must_use]
 pub fn printable_text(text: &str) -> Cow<'_, str> {
     escaped(text, |rest| usize::from(rest.starts_with(['\n', '\t'])))
 }
 
-/// Finished text for a terminal: its line ends, tabs and colours stay.
+/// A finished text for a terminal, in which line ends, tabs and colours stay.
 #[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |rest| if rest.starts_with(['\n', '\t']) { 1 } else { colour(rest) })
 }
 
-/// `kept`: how many bytes at the beginning of a text stay as they are, though they would be escaped.
+/// Escapes harmful characters. `kept` returns how many bytes at the beginning of a text stay although they would be escaped.
 fn escaped(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
     if !text.contains(is_harmful) {
         return text.into();
@@ -54,14 +54,14 @@ fn escape(c: char, to: &mut String) {
     }
 }
 
-/// Control characters, and characters of Unicode that are none, are not seen or set the direction of what follows.
+/// Whether a character is a control character, or one of Unicode's characters that are invisible, unassigned or set the direction of text.
 fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The length of the command for a colour or a weight at the beginning of a text, `ESC [ 1 ; 31 m`; else 0.
+/// The length of a command for colour or weight at the beginning of a text, as `ESC [ 1 ; 31 m`; else 0.
 fn colour(text: &str) -> usize {
     let Some(parameters) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(parameters.len());

@@ -1,15 +1,16 @@
 //! Real-time priority for threads that must act when a request is due.
 //!
-//! On a core that is shared with a busy server, an ordinary thread that has slept is woken when the scheduler finds it fair: milliseconds late,
-//! though it needs a hundredth of the core. See sched(7) for the policies and for who may have them (`CAP_SYS_NICE` or `RLIMIT_RTPRIO`).
+//! On a core that is shared with a busy server, the scheduler wakes an ordinary thread when it finds that fair: milliseconds late, even if
+//! the thread needs only a hundredth of the core. See sched(7) for the policies and for who may use them (`CAP_SYS_NICE` or
+//! `RLIMIT_RTPRIO`).
 
-/// The lowest real-time priority: it comes before every ordinary thread, and behind all that the system has set up itself.
+/// The lowest real-time priority: above every ordinary thread, and below everything that the system has set up itself.
 const LOWEST: libc::c_int = 1;
 
-/// Asks for it, for the calling thread. False: this process may not have it.
+/// Asks for real-time priority of the calling thread; returns `false` if this process may not have it.
 pub(crate) fn ask_for_real_time() -> bool {
     let parameters = libc::sched_param { sched_priority: LOWEST };
-    // SAFETY: the kernel reads `parameters` during the call; zero is the calling thread. A thread or process that this one starts has
+    // SAFETY: the kernel reads `parameters` during the call; zero means the calling thread. Threads and processes that this one starts have
     // ordinary priority again.
     unsafe {
         libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const parameters) == 0

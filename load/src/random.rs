@@ -1,21 +1,20 @@
-//! The sources of randomness of a load. Each purpose of each thread has a stream of its own, so that they are
-//! independent.
+//! The random numbers of a load. Each purpose has a stream of its own on each thread, so that the streams are independent.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// What random numbers are drawn for.
+/// The use of a stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The gaps of Poisson arrivals.
     Arrivals = 1,
-    /// Which of several requests is next, by their weights.
+    /// The choice of the next request, by weight.
     Order = 2,
     /// The values of `{rand:..}`.
     Values = 3,
 }
 
-/// The generator of one thread for one purpose. The same seed repeats it.
+/// The stream of one thread for one purpose. The same seed gives the same numbers.
 pub(crate) fn stream(seed: u64, purpose: Purpose, thread: u32) -> Xoshiro256PlusPlus {
     let mut bytes = [0; 32];
     let words = [seed, purpose as u64, u64::from(thread), 0];
@@ -25,8 +24,8 @@ pub(crate) fn stream(seed: u64, purpose: Purpose, thread: u32) -> Xoshiro256Plus
     Xoshiro256PlusPlus::from_seed(bytes)
 }
 
-/// Spreads the words over the whole state: each depends on all words before it and on its own
-/// (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Spreads the words over the whole state: each result depends on the word itself and on all words before it (SplitMix64: Steele, Lea,
+/// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 fn mixed(words: [u64; 4]) -> [u64; 4] {
     let mut state = 0_u64;
     let mut absorb = |word: u64| {
@@ -37,7 +36,7 @@ fn mixed(words: [u64; 4]) -> [u64; 4] {
         state = mixed ^ (mixed >> 31);
         state
     };
-    // All words are absorbed before the first is given out.
+    // All words are absorbed before the first result is produced.
     words.iter().for_each(|&word| {
         absorb(word);
     });

@@ -1,6 +1,6 @@
-//! One thread's bookkeeping: every event of every request goes through here, and nowhere else.
+//! One thread's accounting of requests. Every event of every request is recorded here, and nowhere else.
 //!
-//! No allocation per request; one slice a second leaves the thread through a channel.
+//! There is no allocation per request; one slice a second leaves the thread through a channel.
 
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::SecondCounts;
@@ -13,21 +13,21 @@ use crate::times::Times;
 use hdrhistogram::Histogram;
 use std::sync::mpsc::Sender;
 
-/// The moments a request carries until it ends.
+/// The times of a request, which accompany it until it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// When it was due, by the schedule; in a closed loop, when the connection became free for it.
+    /// When it was due by the schedule; in a closed loop, when the connection became free for it.
     pub due_ns: Nanos,
     /// When it could have been sent: when it was due, or when a connection became free for it after that.
     pub ready_ns: Nanos,
-    /// When it was handed to the kernel for the first time.
+    /// When it was first passed to the kernel.
     pub sent_ns: Nanos,
-    /// Bytes received for it: of HTTP/2 those of the body.
+    /// Bytes received for it; over HTTP/2 those of the body.
     pub received_bytes: u64,
-    /// Which target of the load it is, from 0.
+    /// The number of its target, from 0.
     pub target: u32,
-    /// Which connection of the load carries it, from 0; `None`: none.
+    /// The number of the connection that carries it, from 0; `None`: none.
     pub connection: Option<u32>,
 }
 
@@ -35,15 +35,15 @@ pub struct Exchange {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Slice {
-    /// Which second since the start, from 0.
+    /// The number of the second since the start, from 0.
     pub index: u32,
     pub counts: SecondCounts,
-    /// Response times in it, in microseconds at two digits.
+    /// The response times in it, in microseconds with two digits.
     pub response_us: Histogram<u64>,
 }
 
 impl Slice {
-    /// Lowest and highest time in microseconds, and digits.
+    /// The lowest and highest time in microseconds, and the number of digits.
     pub(crate) const BOUNDS: (u64, u64, u8) = (1, 3_600_000_000, 2);
 
     /// An empty slice.
@@ -67,11 +67,11 @@ impl Slice {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Progress {
-    /// Which thread.
+    /// The number of the thread.
     pub thread: u32,
     /// The events of that second.
     pub slice: Slice,
-    /// Nothing of a second before this one will come from this thread any more.
+    /// The number of the first second for which this thread may still report events.
     pub past: u32,
 }
 
@@ -80,35 +80,35 @@ pub struct Progress {
 pub struct Recorder {
     /// When counting begins; `MAX` until the load begins.
     started_ns: Nanos,
-    /// Until counting begins.
+    /// The lead-in; `None` once counting has begun.
     lead_in: Option<LeadIn>,
-    /// Requests fall due by a schedule, and not as others end.
+    /// Whether requests fall due by a schedule rather than when others end.
     has_schedule: bool,
     thread: u32,
-    /// The period that is counted apart, if there is one.
+    /// The part of the current period, if the load has periods.
     period: Option<PeriodRecorder>,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
-    /// Dropped after the last slice, which ends the collecting loop.
+    /// Dropped after the last slice, which ends the loop that collects slices.
     progress: Option<Sender<Progress>>,
     slice: Slice,
-    /// The sum of its measurements. [`LoadOutcome::add`] adds up those of all threads.
+    /// The sum of this thread's measurements. [`LoadOutcome::add`] adds up those of all threads.
     pub total: LoadOutcome,
-    /// Sent → first byte, and below sent → last byte, of the responses whose first byte arrived before the last. All others have their
-    /// service time.
+    /// Sent → first byte, and below sent → last byte, for responses whose first byte arrived earlier than the last one. For all others both
+    /// equal the service time.
     split_first_byte: Times,
     split_last_byte: Times,
-    /// Due → sent, and ready → sent, of the requests that waited for a connection, which are few or none in most loads.
+    /// Due → sent, and below ready → sent, for requests that waited for a connection. In most loads there are few or none.
     waited_send_lag: Times,
     waited_own_lag: Times,
     /// Responses by status.
     pub status: Box<[u64; 1000]>,
 }
 
-/// The knowledge of the requests that is needed before counting begins.
+/// The sums over requests of the lead-in that are needed when counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadIn {
-    /// When those in flight were sent, added up.
+    /// The sum of the sent times of the requests in flight.
     sent_sum_ns: u128,
 }
 
@@ -138,25 +138,26 @@ impl Recorder {
         }
     }
 
-    /// Writes one line per request, too.
+    /// Also writes one line per request to this log.
     #[must_use]
     pub fn with_log(self, log: Option<LogSender>) -> Self {
         Self { log, ..self }
     }
 
-    /// Counts periods apart, too.
+    /// Also counts periods separately.
     #[must_use]
     pub(crate) fn with_periods(self, periods: Option<PeriodRecorder>) -> Self {
         Self { period: periods, ..self }
     }
 
-    /// Its requests fall due by a schedule: those that were due before counting begins and are sent later are counted as such.
+    /// Sets whether requests fall due by a schedule. If so, those that were due before counting began but are sent later are counted
+    /// separately.
     #[must_use]
     pub fn with_schedule(self, has_schedule: bool) -> Self {
         Self { has_schedule, ..self }
     }
 
-    /// The load begins at a known moment, and counting at `started_ns`, now or later: seconds count from there.
+    /// Sets when the load begins and when counting begins: at `started_ns`, from which seconds count.
     pub fn start(&mut self, began_ns: Nanos, started_ns: Nanos) {
         if let Some(log) = &mut self.log {
             log.start(started_ns);
@@ -166,13 +167,13 @@ impl Recorder {
         self.lead_in = (began_ns < started_ns).then(LeadIn::default);
     }
 
-    /// Is nothing counted yet?
+    /// Whether nothing is counted yet.
     #[must_use]
     pub fn is_in_lead_in(&self) -> bool {
         self.lead_in.is_some()
     }
 
-    /// Counting begins, with what is in flight.
+    /// Begins counting, with the requests in flight.
     pub(crate) fn end_lead_in(&mut self) {
         let Some(lead_in) = self.lead_in.take() else { return };
         let in_flight = self.total.counts.sent - self.total.counts.ok - self.total.counts.failed;
@@ -193,7 +194,7 @@ impl Recorder {
         self.total.in_flight_at_start_ns = ages_ns.saturating_sub(lead_in.sent_sum_ns);
     }
 
-    /// A request was begun.
+    /// Records a request that was begun.
     pub fn sent(&mut self, exchange: Exchange) {
         self.turn_to(exchange.sent_ns);
         if let Some(lead_in) = &mut self.lead_in {
@@ -213,7 +214,7 @@ impl Recorder {
         }
     }
 
-    /// Its expected response is complete.
+    /// Records an expected response that is complete.
     pub fn ok(&mut self, exchange: Exchange, status: u16, now_ns: Nanos) {
         self.turn_to(now_ns);
         self.leaves_lead_in(exchange);
@@ -234,14 +235,15 @@ impl Recorder {
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
     }
 
-    /// The first byte of its expected response, which is complete at `last_ns` and recorded as such, arrived before the last one.
+    /// Records that the first byte of an expected response, which is complete at `last_ns` and recorded as such, arrived before the last
+    /// one.
     pub(crate) fn first_byte(&mut self, exchange: Exchange, first_ns: Nanos, last_ns: Nanos) {
         let first_ns = first_ns.clamp(exchange.sent_ns.min(last_ns), last_ns);
         self.split_first_byte.record_ns(first_ns.saturating_sub(exchange.sent_ns));
         self.split_last_byte.record_ns(last_ns.saturating_sub(exchange.sent_ns));
     }
 
-    /// It failed. `status` where a response arrived all the same.
+    /// Records a failed request; `status` is that of its response, if there was one.
     pub fn failed(&mut self, exchange: Exchange, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.turn_to(now_ns);
         self.leaves_lead_in(exchange);
@@ -259,7 +261,7 @@ impl Recorder {
         self.log(exchange, RowOutcome::Failed(cause), status, Some(now_ns));
     }
 
-    /// The time is up and it was still in flight.
+    /// Records a request that was still in flight at the end.
     pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
         self.total.counts.unfinished += 1;
         self.total.in_flight_at_end_ns += u128::from(now_ns.saturating_sub(exchange.sent_ns));
@@ -267,7 +269,7 @@ impl Recorder {
         self.log(exchange, RowOutcome::Unfinished, None, None);
     }
 
-    /// The time is up and a request due at `due_ns` was never begun.
+    /// Records a request that was due at `due_ns` but never begun.
     pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
         self.total.counts.not_sent += 1;
         self.total.counts.waiting_at_start += u64::from(self.was_waiting(due_ns));
@@ -286,7 +288,7 @@ impl Recorder {
         }
     }
 
-    /// Was the request, which has not been sent until now, due before counting began?
+    /// Whether the request, which is sent only now, was due before counting began.
     #[inline]
     fn was_waiting(&self, due_ns: Nanos) -> bool {
         self.has_schedule && due_ns < self.started_ns && self.lead_in.is_none()
@@ -299,7 +301,7 @@ impl Recorder {
         }
     }
 
-    /// Hands over the last, partial second. Every worker must end with this: the collector waits for it.
+    /// Passes on the last, partial second. Every worker must call this at its end, because the collector waits for it.
     pub fn finish(&mut self) {
         let next = Slice::new(self.slice.index + 1);
         self.hand_over(next, true);
@@ -316,8 +318,8 @@ impl Recorder {
         self.total.send_lag.merge(&self.waited_send_lag);
     }
 
-    /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come
-    /// slightly out of order count for the current second. Call it from an idle loop too, so that progress shows.
+    /// Makes the slice of `now_ns` the current one, and passes on a slice that is over. Events that come slightly out of order count for
+    /// the current second. An idle loop should call this too, so that progress shows.
     pub fn turn_to(&mut self, now_ns: Nanos) {
         if self.lead_in.is_some() && now_ns >= self.started_ns {
             self.end_lead_in();
@@ -335,7 +337,7 @@ impl Recorder {
         let past = if is_last { u32::MAX } else { next.index };
         let slice = std::mem::replace(&mut self.slice, next);
         if let Some(progress) = &self.progress {
-            // The receiver is gone only when the run is being torn down; the totals below stay complete.
+            // The receiver is gone only while the run is being torn down; the totals below stay complete.
             let _ = progress.send(Progress { thread: self.thread, slice, past });
         }
     }

@@ -1,4 +1,4 @@
-//! Where connections go: overrides first, then name resolution, then those addresses that accept connections.
+//! Finds the addresses for connections: overrides first, then name resolution, then a test which addresses accept connections.
 
 use crate::endpoint::Endpoint;
 use crate::error::LoadError;
@@ -8,14 +8,14 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// How long one of several addresses of a host may take to show that its port is open.
+/// How long each of several addresses of a host may take to accept a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Every address of the origin that accepts connections, in the order of name resolution: a name like `localhost` often
-/// has one that does not. At least one: if none does, the first.
+/// The addresses of the origin that accept connections, in the order of name resolution, because a name like `localhost` often has one that
+/// does not. If none does, the first address.
 ///
 /// # Errors
-/// [`LoadError::Resolve`] where the host has no address.
+/// [`LoadError::Resolve`] if the host has no address.
 pub(crate) fn endpoints(plan: &LoadPlan) -> Result<Vec<Endpoint>, LoadError> {
     if let Some(socket) = &plan.unix_socket {
         return Ok(vec![Endpoint::Unix(socket.clone())]);
@@ -26,15 +26,15 @@ pub(crate) fn endpoints(plan: &LoadPlan) -> Result<Vec<Endpoint>, LoadError> {
     Ok(used.iter().copied().map(Endpoint::Tcp).collect())
 }
 
-/// The addresses that connections of a plan may go to; none: a Unix socket.
+/// The addresses to which connections of a plan may go; empty for a Unix socket.
 ///
 /// # Errors
-/// [`LoadError::Resolve`] where the host has no address.
+/// [`LoadError::Resolve`] if the host has no address.
 pub fn target_addresses(plan: &LoadPlan) -> Result<Vec<SocketAddr>, LoadError> {
     if plan.unix_socket.is_some() { Ok(Vec::new()) } else { addresses(plan) }
 }
 
-/// Addresses of the origin after all overrides, each once; at least one.
+/// The addresses of the origin after all overrides, each once; at least one.
 fn addresses(plan: &LoadPlan) -> Result<Vec<SocketAddr>, LoadError> {
     let origin = plan.requests.origin();
     let (host, port) = plan
@@ -57,7 +57,7 @@ fn addresses(plan: &LoadPlan) -> Result<Vec<SocketAddr>, LoadError> {
     if addresses.is_empty() { Err(failed(io::ErrorKind::NotFound.into())) } else { Ok(addresses) }
 }
 
-/// Those that accept a connection, tried all at once.
+/// The addresses that accept a connection, all tried at once.
 fn listening(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let is_open = |address: &SocketAddr| TcpStream::connect_timeout(address, PROBE_TIMEOUT).is_ok();
     thread::scope(|scope| {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_zone_of_an_address_is_the_interface_that_it_is_on() {
-        // The first interface is the loopback device.
+        // Interface 1 is the loopback device.
         assert_eq!(found("fe80::1%lo", 81, vec![]), ["[fe80::1%1]:81"]);
     }
 

@@ -1,4 +1,4 @@
-//! Runs a plan: one worker thread per core given to the generator, nothing shared between them but a stop flag.
+//! Runs a plan with one worker thread per core of the generator; the threads share nothing but a stop flag.
 
 use crate::clock::{Nanos, now_ns, unix_now_ns};
 use crate::engine::{self, Done, Gate, Work};
@@ -23,53 +23,53 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// A request that is due waits for a connection of its own thread only: with this many each, waits do not depend on the
-/// number of threads.
+/// Connections per thread of an open load. A due request can wait only for a connection of its own thread; with this many, waits do not
+/// depend on the number of threads.
 const OPEN_LOAD_CONNECTIONS_PER_THREAD: u32 = 16;
-/// One thread carries this rate on a slow core with room to spare.
+/// The rate that one thread sends on a slow core with room to spare.
 const OPEN_LOAD_RATE_PER_THREAD: f64 = 20_000.0;
-/// How often the start is looked for.
+/// How often to check whether the load has started.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How often a process that waits for a common start looks whether it shall stop.
+/// How often a process that waits for a common start checks whether it should stop.
 const LOOK_FOR_STOP_EVERY: Duration = Duration::from_millis(50);
-/// Connections are opened so long before a common start: many can be opened in that time, and no server takes them for idle.
+/// How long before a common start connections are opened: long enough to open many, and short enough that no server takes them for idle.
 const OPEN_BEFORE_START: Duration = Duration::from_secs(5);
 
-/// How the caller follows and ends a load.
+/// Lets the caller follow and end a load.
 #[non_exhaustive]
 pub struct Control<'a> {
-    /// Set it to true and the load ends as if its time were up, with `interrupted` set in its outcome.
+    /// If set to true, the load ends as if its time were up, with `interrupted` set in its outcome.
     pub stop: &'a AtomicBool,
     /// Called on the calling thread with each second once all workers are past it.
     pub on_second: &'a mut dyn FnMut(&Second),
     /// Called once on the calling thread when counting begins: when the load begins, or at the end of its lead-in.
     pub on_begin: Option<&'a mut dyn FnMut()>,
-    /// Begin at this moment of the wall clock, in nanoseconds since 1970, or not at all: the common start of several processes
-    /// that share a load.
+    /// Begin at this time on the wall clock, in nanoseconds since 1970, or not at all: the common start of several processes that share a
+    /// load.
     pub start_at_unix_ns: Option<u64>,
-    /// Stretches of the load that are counted apart.
+    /// Periods of the load that are counted separately.
     pub periods: Option<Arc<Periods>>,
 }
 
 impl<'a> Control<'a> {
-    /// A load that ends when `stop` is set, followed by `on_second`.
+    /// Ends the load when `stop` is set, and calls `on_second`.
     pub fn new(stop: &'a AtomicBool, on_second: &'a mut dyn FnMut(&Second)) -> Self {
         Self { stop, on_second, on_begin: None, start_at_unix_ns: None, periods: None }
     }
 
-    /// The same, and `on_begin` is called when counting begins.
+    /// Also calls `on_begin` when counting begins.
     #[must_use]
     pub fn with_begin(self, on_begin: &'a mut dyn FnMut()) -> Self {
         Self { on_begin: Some(on_begin), ..self }
     }
 
-    /// The same, and these periods are counted apart.
+    /// Also counts these periods separately.
     #[must_use]
     pub fn with_periods(self, periods: Arc<Periods>) -> Self {
         Self { periods: Some(periods), ..self }
     }
 
-    /// The same, at a common start.
+    /// Also begins at a common start.
     #[must_use]
     pub fn starting_at(self, start_at_unix_ns: Option<u64>) -> Self {
         Self { start_at_unix_ns, ..self }
@@ -78,10 +78,10 @@ impl<'a> Control<'a> {
 
 /// Runs a plan to its end and returns everything that happened.
 ///
-/// The load begins when its connections are open, or when the time of a connect has passed.
+/// The load begins when its connections are open, or when the time limit of connecting has passed.
 ///
 /// # Errors
-/// Only what makes the whole load impossible; see [`LoadError`].
+/// Only problems that make the whole load impossible; see [`LoadError`].
 pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadError> {
     plan.check()?;
     let endpoints = resolve::endpoints(plan)?;
@@ -94,8 +94,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let gate = Gate::new(threads).starting_at(start_at_unix_ns);
     wait_for_common_start(start_at_unix_ns, stop);
     let (progress, received) = channel();
-    // A closed loop sends nothing late; and with as many threads as cores nobody else would have one: of a share of a load, others may
-    // run here. Asked before threads are pinned.
+    // A closed loop sends nothing late. With as many threads as cores, nobody else would get a core; and beside a share of a load, other
+    // shares may run here. This is checked before threads are pinned.
     let has_room = plan.share == LoadShare::WHOLE
         && thread::available_parallelism().is_ok_and(|cores| (threads as usize) < cores.get());
     let work_of = |index: u32| Work {
@@ -113,7 +113,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
             .with_schedule(plan.pacing != Pacing::Closed),
     };
     let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();
-    // The workers hold the only senders, so that collecting ends when the last worker does.
+    // The workers have the only senders, so collecting ends when the last worker does.
     drop(progress);
     let (done, seconds, cores_busy, stopped_ns) = thread::scope(|scope| {
         let gate = &gate;
@@ -124,7 +124,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
                     pin(&plan.cores, work.share.thread());
                     or_break_off(gate, || engine::work(work))
                 });
-                // Those that have started would wait for this one for ever.
+                // The threads that have started would wait for this one forever.
                 worker.inspect_err(|_| gate.break_off())
             })
             .collect();
@@ -160,7 +160,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     }
     match log.map(RequestLog::finish) {
         Some(Ok(counts)) => outcome.log = Some(counts),
-        // What was measured is not lost with the log.
+        // The measurements are kept even if the log fails.
         Some(Err(error)) => outcome.log_failure = Some(error.kind()),
         None => {}
     }
@@ -182,7 +182,7 @@ fn wait_for_common_start(start_at_unix_ns: Option<u64>, stop: &AtomicBool) {
     }
 }
 
-/// Does a worker's part. Where it fails, or panics, it takes the others with it: their part alone would be another load.
+/// Does a worker's part. If it fails or panics, the other workers stop too, because their part alone would be another load.
 pub(crate) fn or_break_off<T, E>(gate: &Gate, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let breaks = BreaksGate(gate);
     let done = work();
@@ -200,7 +200,7 @@ impl Drop for BreaksGate<'_> {
     }
 }
 
-/// Waits until the load is counted. False: it never will be.
+/// Waits until counting begins; returns `false` if it never will.
 fn wait_for_start(gate: &Gate, stop: &AtomicBool, lead_in: Duration) -> bool {
     while !gate.is_broken() && !stop.load(Ordering::Relaxed) {
         let counted_ns = gate.started_ns().map(|began_ns| began_ns + lead_in.as_nanos() as Nanos);
@@ -223,8 +223,8 @@ fn asked_protocol(plan: &LoadPlan) -> &'static str {
     }
 }
 
-/// Half of the cores by default, and never more threads than connections. An open load gets no more than its rate
-/// needs, and none with too few connections.
+/// The number of worker threads: half of the cores by default, and never more than connections. An open load gets no more threads than its
+/// rate needs, and no thread with too few connections.
 fn worker_count(plan: &LoadPlan, connections: u32) -> u32 {
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let useful = match &plan.pacing {
@@ -239,8 +239,8 @@ fn worker_count(plan: &LoadPlan, connections: u32) -> u32 {
     wanted.min(useful).clamp(1, connections.max(1))
 }
 
-/// Keeps the calling thread on its core. A core that does not exist or is not ours does not fail the load: where it
-/// then ran shows in the CPU it cost.
+/// Pins the calling thread to its core. A core that does not exist or is not ours does not fail the load; the CPU cost shows where the
+/// thread ran instead.
 fn pin(cores: &[usize], index: u32) {
     let core = cores.get(index as usize % cores.len().max(1));
     if let Some(&core) = core.filter(|&&core| core < CpuSet::MAX_CPU) {
@@ -275,7 +275,7 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
     outcome
 }
 
-/// The message of a panic that was caught.
+/// The message of a caught panic.
 #[must_use]
 pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     panic

@@ -1,18 +1,18 @@
-//! Settings of a plan, as sentences name them.
+//! The settings of a plan that sentences for users name.
 
-/// A setting that a sentence tells the reader to change.
+/// A setting that a sentence advises the user to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Setting {
-    /// Threads that send.
+    /// The number of threads that send.
     Threads,
-    /// The cores that they may use.
+    /// The cores that these threads may use.
     Cores,
     /// The rate of an open load.
     Rate,
-    /// How many connections there are at most.
+    /// The largest number of connections.
     Connections,
-    /// How long a connect may take.
+    /// How long connecting may take.
     ConnectTimeout,
     /// How long the load goes on before it is counted.
     LeadIn,
@@ -22,27 +22,27 @@ pub enum Setting {
     StartAt,
     /// Accept any certificate.
     Insecure,
-    /// Redirects are followed.
+    /// Follow redirects.
     Follow,
-    /// The first byte of its body completes a response.
+    /// A response is complete with the first byte of its body.
     FirstByte,
-    /// HTTP/1.1 instead of HTTP/2, with the verb.
+    /// HTTP/1.1 instead of HTTP/2, with its verb.
     Http1,
-    /// HTTP/2 instead of HTTP/1.1, with the verb.
+    /// HTTP/2 instead of HTTP/1.1, with its verb.
     Http2,
-    /// Requests at once on a connection.
+    /// The number of concurrent requests on a connection.
     Streams,
-    /// How many requests end the load.
+    /// The number of requests that ends the load.
     Requests,
     /// How much later than due a request may be sent.
     Lateness,
-    /// A connection for each request.
+    /// A new connection for each request.
     CloseAfterResponse,
     /// Values of responses that later requests send.
     Captures,
-    /// Cookies that the server sets are sent.
+    /// Send the cookies that the server sets.
     KeepCookies,
-    /// The socket that is connected to.
+    /// The Unix socket to connect to.
     UnixSocket,
     /// Other addresses than those of the host.
     Resolve,
@@ -52,15 +52,15 @@ pub enum Setting {
     CaFiles,
     /// The certificate of the client.
     Identity,
-    /// TLS sessions are not resumed.
+    /// Do not resume TLS sessions.
     NoResumption,
 }
 
-/// How a sentence names a setting: as [`Setting::field`], or as the flags of a program.
+/// Names a setting in a sentence: [`Setting::field`], or a function that names a program's flags.
 pub type SettingName = fn(Setting) -> &'static str;
 
 impl Setting {
-    /// The field of [`LoadPlan`](crate::plan::LoadPlan) and its value, where it has one.
+    /// The name of the field in [`LoadPlan`](crate::plan::LoadPlan), with the advised value if there is one.
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {

@@ -1,16 +1,16 @@
-//! One of several processes' part of a load.
+//! The part of a load that one of several processes sends.
 //!
-//! Connection `k` of the whole load is that of share `k mod count`, and request `n` is that of the share that has connection
-//! `n mod connections`. So each share has work in proportion to its connections, all shares together send exactly the whole load,
-//! each of its requests once, and no share has to know of another.
+//! Connection `k` of the whole load belongs to share `k mod count`, and request `n` to the share of connection `n mod connections`. So each
+//! share has work in proportion to its connections, all shares together send each request of the load exactly once, and no share needs to
+//! know of another.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The most shares of one load.
+/// The largest number of shares of one load.
 const MOST_SHARES: u32 = 100_000;
 
-/// Which part of a load is this process's: `index` of `count`.
+/// The part of a load that belongs to this process: `index` of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoadShare {
     index: u32,
@@ -24,7 +24,7 @@ impl Default for LoadShare {
 }
 
 impl LoadShare {
-    /// All of a load.
+    /// The whole load.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
     /// Share `index`, from 0, of `count`; `None`: there is no such share.
@@ -33,37 +33,37 @@ impl LoadShare {
         if index < count && count <= MOST_SHARES { Some(Self { index, count }) } else { None }
     }
 
-    /// Which it is, from 0.
+    /// The number of the share, from 0.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// How many there are.
+    /// The number of shares.
     #[must_use]
     pub const fn count(self) -> u32 {
         self.count
     }
 
-    /// Is it all of the load?
+    /// Whether the share is the whole load.
     #[must_use]
     pub const fn is_whole(self) -> bool {
         self.count == 1
     }
 
-    /// How many of `connections` are its own.
+    /// The number of `connections` that belong to this share.
     #[must_use]
     pub fn connections(self, connections: u32) -> u32 {
         connections.saturating_sub(self.index).div_ceil(self.count)
     }
 
-    /// Its part of the rate of a load over so many connections, 0..=1.
+    /// The fraction of the rate that belongs to this share of a load over this many connections, 0..=1.
     #[must_use]
     pub fn fraction(self, connections: u32) -> f64 {
         if connections == 0 { 0.0 } else { f64::from(self.connections(connections)) / f64::from(connections) }
     }
 
-    /// How many of the first `requests` requests of a load over so many connections are its own.
+    /// The number of this share's requests among the first `requests` requests of a load over this many connections.
     #[must_use]
     pub fn requests(self, requests: u64, connections: u32) -> u64 {
         if self.is_whole() || connections == 0 {
@@ -73,7 +73,7 @@ impl LoadShare {
         rounds * u64::from(self.connections(connections)) + u64::from(self.connections(rest as u32))
     }
 
-    /// The number in the whole load of its own request `turn`, from 0.
+    /// The number in the whole load of the share's own request `turn`, counted from 0.
     #[must_use]
     pub fn number_of(self, turn: u64, connections: u32) -> u64 {
         let own = u64::from(self.connections(connections));
@@ -84,14 +84,14 @@ impl LoadShare {
         turn / own * u64::from(connections) + place
     }
 
-    /// How many of its own requests come before request `number`, which is its own, too.
+    /// The number of the share's requests before request `number`, which must be one of its own.
     #[must_use]
     pub fn turn_of(self, number: u64, connections: u32) -> u64 {
         self.requests(number, connections)
     }
 }
 
-/// `2/4`
+/// Prints `2/4`.
 impl fmt::Display for LoadShare {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}/{}", self.index, self.count)
@@ -113,7 +113,7 @@ impl FromStr for LoadShare {
     }
 }
 
-/// Which row of a data file a request takes: rows are divided between the shares, so that no two ever send the same.
+/// Tells which row of a data file a request takes. Rows are divided between the shares, so that no two shares ever send the same row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RowTurn {
     share: LoadShare,
@@ -121,12 +121,12 @@ pub(crate) struct RowTurn {
 }
 
 impl RowTurn {
-    /// The row of request `number` of a load over so many connections.
+    /// The row of request `number` of a load over this many connections.
     pub fn of(share: LoadShare, number: u64, connections: u32) -> Self {
         Self { share, turn: share.turn_of(number, connections) }
     }
 
-    /// The row, of so many. With fewer rows than shares some have to take the same.
+    /// The row among `rows`. With fewer rows than shares, some shares take the same row.
     pub fn row(self, rows: usize) -> usize {
         if self.share.is_whole() {
             return (self.turn % rows.max(1) as u64) as usize;

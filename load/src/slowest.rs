@@ -1,15 +1,15 @@
-//! The slowest requests of a thread, in bounded memory: a random sample of all that may lie beyond the 99th percentile at the end.
+//! The slowest requests of a thread in bounded memory: a random sample of all requests that may turn out to be beyond the 99th percentile.
 
 use crate::clock::Nanos;
 use crate::times::Times;
 
-/// Requests that are kept at once.
+/// The number of requests that are kept at once.
 const ROOM: usize = 8_192;
 
-/// Nothing that lies below this quantile so far is kept: far enough below the 99th percentile for a tail that becomes shorter.
+/// Requests below this quantile so far are not kept. It is far enough below the 99th percentile in case the tail becomes shorter.
 const KEPT_FROM: f64 = 0.95;
 
-/// When a request was due, and when its last byte arrived.
+/// A request's due time, and the arrival of its last byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct SlowRequest {
@@ -25,13 +25,13 @@ impl SlowRequest {
     }
 }
 
-/// A sample of the slow requests of a load. Each of those beyond the threshold is in it with the same probability.
+/// A sample of the slow requests of a load. Each request beyond the threshold is in it with the same probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slowest {
     kept: Vec<SlowRequest>,
-    /// Only longer ones are kept.
+    /// Only requests with a longer response time are kept.
     threshold_ns: Nanos,
-    /// Each is kept with a probability of 1 in this, a power of two.
+    /// The inverse of the probability with which a request is kept, a power of two.
     one_in: u64,
     /// The state of the random draw (xorshift64, Marsaglia 2003).
     random: u64,
@@ -50,7 +50,7 @@ impl Slowest {
         Self { kept: Vec::with_capacity(ROOM), ..Self::default() }
     }
 
-    /// A request is complete; `times` has all response times so far. Most requests cost a comparison here.
+    /// Offers a complete request. `times` contains all response times so far. Most requests cost only a comparison here.
     #[inline]
     pub fn offer(&mut self, request: SlowRequest, times: &Times) {
         if request.response_ns() > self.threshold_ns {
@@ -90,7 +90,7 @@ impl Slowest {
         (self.random >> 32) & (one_in - 1) == 0
     }
 
-    /// Adds another thread's.
+    /// Adds the sample of another thread.
     pub fn merge(&mut self, mut other: Self) {
         while self.one_in < other.one_in {
             self.thin();
@@ -102,7 +102,7 @@ impl Slowest {
         self.kept.append(&mut other.kept);
     }
 
-    /// The same requests, so much earlier on the clock.
+    /// The same requests, moved to an earlier time by `ns`.
     #[must_use]
     pub(crate) fn earlier_by(mut self, ns: Nanos) -> Self {
         for request in &mut self.kept {
@@ -125,7 +125,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// Each hundredth request takes 50 ms, or what `slow_ms` says of it; the others 1 to 9.
+    /// Every hundredth request takes 50 ms, or as long as `slow_ms` returns for it; the others take 1 to 9 ms.
     fn sampled(requests: u64, slow_ms: impl Fn(u64) -> u64) -> (Slowest, Times) {
         let (mut slowest, mut times) = (Slowest::with_room(), Times::default());
         for index in 0..requests {

@@ -1,18 +1,18 @@
-//! Histograms of durations with constant memory, and the one way they become figures.
+//! Histograms of durations in constant memory, and their conversion into figures.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest time a histogram keeps apart; longer ones count as this long.
+/// The longest time that a histogram distinguishes; longer ones count as this long.
 const LONGEST_NS: u64 = 3_600 * 1_000_000_000;
-/// Resolution of times.
+/// The shortest time that a histogram distinguishes.
 const SHORTEST_NS: u64 = 1_000;
 /// Three significant digits: a bucket is at most 0.1 % wide.
 const DIGITS: u8 = 3;
 
-/// A histogram of nanoseconds from 1 us to 1 h at three significant digits, in constant memory.
+/// A histogram of nanoseconds from 1 µs to 1 h with three significant digits, in constant memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times(Histogram<u64>);
 
@@ -24,7 +24,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Lowest and highest time in nanoseconds, and digits.
+    /// The lowest and highest time in nanoseconds, and the number of digits.
     pub(crate) const BOUNDS: (u64, u64, u8) = (SHORTEST_NS, LONGEST_NS, DIGITS);
 
     /// Adds one time.
@@ -34,7 +34,7 @@ impl Times {
 
     /// Adds all times of another histogram.
     pub fn merge(&mut self, other: &Self) {
-        // Its memory has not been touched yet, and need not be.
+        // The memory of an empty histogram has not been touched yet, and need not be.
         if other.0.is_empty() {
             return;
         }
@@ -42,7 +42,7 @@ impl Times {
         self.0.add(&other.0).expect("same bounds");
     }
 
-    /// Takes away times that were added before.
+    /// Removes times that were added before.
     pub(crate) fn remove(&mut self, added: &Self) {
         if added.0.is_empty() {
             return;
@@ -51,7 +51,7 @@ impl Times {
         debug_assert!(removed.is_ok(), "they were added before: {removed:?}");
     }
 
-    /// The times of a histogram, which has our bounds.
+    /// The times of a histogram with our bounds.
     pub(crate) const fn of_histogram(histogram: Histogram<u64>) -> Self {
         Self(histogram)
     }
@@ -79,7 +79,7 @@ impl Times {
         Duration::from_nanos(self.0.value_at_quantile(quantile))
     }
 
-    /// The summary in milliseconds; `None` when nothing was recorded, because zero would be a lie.
+    /// The summary in milliseconds; `None` if nothing was recorded, because zero would be wrong.
     #[must_use]
     pub fn summary(&self) -> Option<TimesSummary> {
         if self.0.is_empty() {
@@ -105,22 +105,22 @@ impl Times {
 /// Declares [`TimesSummary`] with its percentiles.
 macro_rules! summary {
     ($($name:ident = $quantile:literal,)*) => {
-        /// A distribution of times in milliseconds, each right to three digits.
+        /// A distribution of times in milliseconds, with three correct digits each.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[schemars(deny_unknown_fields)]
         #[non_exhaustive]
         pub struct TimesSummary {
-            /// The shortest.
+            /// The shortest time.
             pub min: f64,
             /// The mean.
             pub mean: f64,
             /// The standard deviation.
             pub stddev: f64,
             $(
-                #[doc = concat!("This share of the times is at most so long: ", stringify!($quantile), ".")]
+                #[doc = concat!("The time that this share of all times does not exceed: ", stringify!($quantile), ".")]
                 pub $name: f64,
             )*
-            /// The longest.
+            /// The longest time.
             pub max: f64,
         }
 
@@ -128,13 +128,13 @@ macro_rules! summary {
             /// Name and quantile of each percentile, the shortest first.
             pub const PERCENTILES: &[(&str, f64)] = &[$((stringify!($name), $quantile),)*];
 
-            /// Percentiles, minimum and maximum by what lies at a quantile; mean and deviation are 0.
+            /// A summary whose minimum, maximum and percentiles come from a function of the quantile; mean and deviation are 0.
             #[must_use]
             pub fn from_quantiles(at: impl Fn(f64) -> f64) -> Self {
                 Self { min: at(0.0), $($name: at($quantile),)* max: at(1.0), ..Self::default() }
             }
 
-            /// The percentile of a name, as `p99_9`.
+            /// The percentile with a name such as `p99_9`.
             #[must_use]
             pub fn percentile(&self, name: &str) -> Option<f64> {
                 [$((stringify!($name), self.$name),)*].into_iter().find(|it| it.0 == name).map(|it| it.1)
@@ -143,7 +143,7 @@ macro_rules! summary {
     };
 }
 
-// A new percentile is one line here: the JSON, its schema and the tables follow.
+// A new percentile needs one line here; the JSON, its schema and the tables follow.
 summary! {
     p50 = 0.50,
     p75 = 0.75,

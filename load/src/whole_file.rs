@@ -1,6 +1,5 @@
-//! Files that are read or written as a whole. Each reader has a limit: a path may name a device without an end, or a file that is larger
-//! than memory. A pipe is read, as `<(zcat ..)` makes one on purpose, but is not waited for without a limit. What a writer replaces stays
-//! until the new file is complete.
+//! Reads and writes whole files. Each read has a limit, because a path may name an endless device or a file that is larger than memory. A
+//! pipe, as `<(zcat ..)` creates it, is read too, with a limit on waiting. A file that is replaced stays until the new one is complete.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
@@ -11,25 +10,25 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The largest file that a request is made of, in bytes.
+/// The largest file that is used for a request, in bytes.
 pub const LARGEST_OF_A_REQUEST: u64 = 1 << 30;
 
-/// The time that a pipe or a device has for its next bytes.
+/// How long a pipe or a device may take for its next bytes.
 const NEXT_BYTES_LIMIT: Duration = Duration::from_secs(30);
 
-/// A file, a pipe or a device that is open for reading. Only a file gives its bytes at once: what gives none for too long is an error, so
-/// that a pipe that nobody writes to does not hang a command without a word.
+/// A file, a pipe or a device that is open for reading. Only a file provides its bytes at once; a source that provides none for too long is
+/// an error, so that a pipe without a writer does not hang a command silently.
 #[derive(Debug)]
 pub struct Readable {
     file: File,
     /// How long to wait for the next bytes.
     limit: Duration,
-    /// Whether whoever holds a pipe open may write as late as it likes.
+    /// Whether the process that holds a pipe open may write as late as it likes.
     is_patient: bool,
 }
 
 impl Readable {
-    /// Opens it, without waiting for whoever writes to a pipe.
+    /// Opens a path without waiting for the writer of a pipe.
     ///
     /// # Errors
     /// The system's error.
@@ -38,7 +37,7 @@ impl Readable {
         Ok(Self { file, limit: NEXT_BYTES_LIMIT, is_patient: false })
     }
 
-    /// The same for the output of a program that may run for hours before it prints.
+    /// Like [`open`](Self::open), for the output of a program that may run for hours before it prints.
     ///
     /// # Errors
     /// The system's error.
@@ -52,7 +51,8 @@ impl Read for Readable {
         let limit =
             Timespec { tv_sec: self.limit.as_secs() as i64, tv_nsec: self.limit.subsec_nanos().into() };
         loop {
-            // A file is always ready. The end of a pipe is an event once it has had a writer; before that a read would see an end.
+            // A file is always ready. The end of a pipe is an event only after the pipe has had a writer; before that, a read would return
+            // an end.
             let is_ready = poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&limit))? > 0;
             match self.file.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && (is_ready || self.is_patient) => {}
@@ -66,20 +66,20 @@ impl Read for Readable {
     }
 }
 
-/// Reads a file of at most so many bytes.
+/// Reads a file of at most this many bytes.
 ///
 /// # Errors
 /// The system's error, or [`io::ErrorKind::FileTooLarge`] with the limit in its text.
 pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
     let file = Readable::open(path)?;
-    // Before anything is read: the file may have gigabytes of nothing.
+    // Checked before reading, because a sparse file may contain gigabytes of nothing.
     if file.file.metadata()?.len() > at_most {
         return Err(too_large(at_most));
     }
     read_from(file, at_most)
 }
 
-/// The same of what is open already.
+/// Like [`read`], for a source that is open already.
 ///
 /// # Errors
 /// As [`read`].
@@ -89,7 +89,7 @@ pub fn read_from(source: impl Read, at_most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > at_most { Err(too_large(at_most)) } else { Ok(bytes) }
 }
 
-/// The same of a file in UTF-8.
+/// Like [`read`], for a file in UTF-8.
 ///
 /// # Errors
 /// As [`read`], and [`io::ErrorKind::InvalidData`].
@@ -103,14 +103,15 @@ fn too_large(at_most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
-/// A file that is written beside the one it replaces, and takes its place once it is complete. Dropped before that, it leaves nothing.
+/// A file that is written beside the one that it replaces, and takes its place once it is complete. If dropped before that, it leaves
+/// nothing.
 ///
-/// A link is replaced and not followed. What cannot be replaced is written in place: a pipe, a device, an open file that `/dev` or `/proc`
-/// names, and a file in a folder that lets nothing be added.
+/// A link is replaced, not followed. Some paths cannot be replaced and are written in place: a pipe, a device, an open file named by `/dev`
+/// or `/proc`, and a file in a folder in which nothing can be created.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
-    /// Where it lies until it is complete; `None`: it is written in place.
+    /// The path until the file is complete; `None`: it is written in place.
     partial: Option<PathBuf>,
     file: File,
 }
@@ -119,7 +120,7 @@ impl WholeFile {
     /// Begins a file.
     ///
     /// # Errors
-    /// It could not be written at its end either: no such folder, no permission, a folder of that name.
+    /// The file cannot be written: there is no such folder, no permission, or a folder of that name.
     pub fn create(path: &Path) -> io::Result<Self> {
         if path.as_os_str().as_bytes().ends_with(b"/") {
             return Err(io::ErrorKind::IsADirectory.into());
@@ -130,7 +131,7 @@ impl WholeFile {
         }
         let old = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
         if old.is_some() {
-            // A rename would not ask.
+            // Opens the file to check the permission to write it, because a rename would not check that.
             OpenOptions::new().write(true).open(path)?;
         }
         let partial = partial(path);
@@ -145,15 +146,15 @@ impl WholeFile {
         }
     }
 
-    /// Puts the complete file in its place.
+    /// Moves the complete file to its place.
     ///
     /// # Errors
-    /// The system's, and what stood there before still does.
+    /// The system's error; the earlier file is still in its place.
     pub fn finish(mut self) -> io::Result<()> {
         let Some(partial) = self.partial.clone() else { return Ok(()) };
         self.file.sync_all()?;
         match fs::rename(&partial, &self.path) {
-            // A file that is mounted by itself, into a container.
+            // This happens for a single file that is mounted into a container.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => fs::copy(&partial, &self.path)?,
             renamed => {
                 renamed?;
@@ -190,7 +191,7 @@ fn is_written_in_place(path: &Path) -> bool {
 }
 
 fn in_place(path: &Path) -> io::Result<File> {
-    // A pipe that nobody reads would block.
+    // Opening a pipe without a reader would block.
     let opened = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path);
     let file = opened.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => {
@@ -206,18 +207,18 @@ fn in_place(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Replaces a file. What stands there stays whole until the new one is; a link there is replaced, and not followed.
+/// Replaces a file. The old file stays whole until the new one is; a link is replaced, not followed.
 ///
 /// # Errors
-/// The system's.
+/// The system's error.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_by(path, |partial| write_new(partial, bytes))
 }
 
-/// Replaces a file in the same way by one that only its owner may read.
+/// Like [`replace`], with a file that only its owner may read.
 ///
 /// # Errors
-/// The system's error, or that a device or a pipe stands there, which is not replaced.
+/// The system's error, or the path is a device or a pipe, which is not replaced.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
@@ -239,7 +240,7 @@ fn replace_by(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::R
     written
 }
 
-/// Where a file lies until it is whole. Two processes may write the same one.
+/// The path of a file until it is complete. It contains the process id, because two processes may write the same file.
 #[must_use]
 pub fn partial(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -247,18 +248,18 @@ pub fn partial(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// That what is to be deleted is not there is as good.
+/// Treats the deletion of a missing file as a success.
 ///
 /// # Errors
-/// The system's, but for a file that is missing.
+/// The system's error, unless the file is missing.
 pub fn ignore_missing(deleted: io::Result<()>) -> io::Result<()> {
     deleted.or_else(|why| if why.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(why) })
 }
 
-/// Writes a file anew; a link there is removed, and not followed.
+/// Writes a new file; an existing link is removed, not followed.
 ///
 /// # Errors
-/// The system's.
+/// The system's error.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = create_new(path)?;
     file.write_all(bytes)?;
@@ -300,7 +301,7 @@ mod tests {
         let read = std::thread::scope(|scope| {
             let reading = Readable::open(&pipe).unwrap();
             scope.spawn(|| {
-                // As `>(cat)`: it is written as a file is, and not at once.
+                // A pipe as from `>(cat)` is written like a file, in several pieces.
                 let mut written = WholeFile::create(&pipe).unwrap();
                 std::thread::sleep(Duration::from_millis(20));
                 written.write_all(&text).unwrap();
@@ -314,7 +315,7 @@ mod tests {
         assert!(read_from(silent, MIB).is_err(), "somebody holds it open and writes nothing");
     }
 
-    /// A folder of its own, which ends with the test.
+    /// A temporary folder for one test.
     struct Folder(PathBuf);
 
     impl Folder {

@@ -1,4 +1,4 @@
-//! The exact bytes of requests, and which of them come when.
+//! Tests of the exact bytes of requests, and of their order.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something unexpected happens")]
 

@@ -91,7 +91,8 @@ pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
         .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
 }
 
-/// Like [`find_built`], for a file that is loaded into processes of others: if we are root, a file that somebody else could have put or
+/// Like [`find_built`], for a file that is loaded into other users' processes: as root, skips a file that somebody else could have put or
+/// changed there.
 /// changed there is passed over.
 ///
 /// # Errors

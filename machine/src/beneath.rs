@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const NO_LINKS: ResolveFlags =
     ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
-/// The kernel allows few other flags together with `O_PATH`.
+/// Flags for inspecting an entry without opening it. The kernel allows few other flags together with `O_PATH`.
 const INSPECTS: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 /// The folder `tmp` of a root folder. It may be a link, which the JVM follows too; the link cannot lead out of the root.
@@ -47,7 +47,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     readable(&rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?, path)
 }
 
-/// Opens for reading what was inspected before, if it is a regular file: opening a pipe may block, and opening a device may start it.
+/// Opens an inspected entry for reading if it is a regular file: opening a pipe may block, and opening a device may start it.
 fn readable(looked_at: &OwnedFd, name: &Path) -> io::Result<File> {
     if kind(&fstat(looked_at)?) != FileType::RegularFile {
         return Err(io::Error::other(format!("{} is not a regular file", name.display())));

@@ -13,7 +13,6 @@ pub enum Framework {
 }
 
 impl Framework {
-    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

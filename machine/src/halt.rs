@@ -1,4 +1,4 @@
-//! Why no thread of a process runs although the process has not ended.
+//! Finds out why no thread of a process runs although the process has not ended.
 
 use crate::cgroup::Membership;
 use crate::cgroup::membership::Levels;

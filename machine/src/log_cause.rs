@@ -45,7 +45,7 @@ pub fn cause(lines: &[String]) -> Option<String> {
     complaint(&lines).or_else(|| last().map(cut))
 }
 
-/// The same for a program that still runs, whose last line may be about something else.
+/// Like [`cause`] for a program that still runs, whose last line may be about something else.
 #[must_use]
 pub fn complaint(lines: &[String]) -> Option<String> {
     summary(lines).or_else(|| of_trace(lines)).or_else(|| trouble(lines)).as_deref().map(cut)

@@ -16,7 +16,6 @@ const DELETED: &str = " (deleted)";
 /// The thread that carries out operations for which all others must stand still: every HotSpot JVM has one of this name.
 const VM_THREAD: &str = "VM Thread";
 
-/// A kind of JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JvmKind {
     /// OpenJDK and builds derived from it.

@@ -40,7 +40,7 @@ pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> Netw
     }
 }
 
-/// The sum of two windows, and the later values of what is not counted.
+/// The sum of two windows; for figures that are not counters, the later value.
 #[must_use]
 pub const fn sum(one: NetworkCounters, later: NetworkCounters) -> NetworkCounters {
     NetworkCounters {

@@ -13,7 +13,7 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
-/// An entry says that it is no shorter than the numbers at its beginning, unless somebody else than a JVM wrote it.
+/// The length in bytes of the numbers at the beginning of an entry. Only a file that no JVM wrote has a shorter entry.
 const ENTRY_HEADER_BYTES: usize = 20;
 /// The numbers of collectors: G1 has three, the others fewer.
 const COLLECTORS: std::ops::Range<u32> = 0..4;

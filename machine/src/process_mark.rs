@@ -124,8 +124,8 @@ mod tests {
     fn a_process_of_another_user_is_not_waited_for() {
         const NOBODY: libc::c_long = 65_534;
         let seen = thread::spawn(|| {
-            // SAFETY: a system call on numbers; unlike libc's function it concerns this thread alone. Who is not root is another user
-            // than that of process 1 already.
+            // SAFETY: a system call on numbers; unlike libc's function it affects this thread alone. A user other than root cannot read
+            // process 1 anyway.
             unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) };
             (is_in_exec(1), may_get_one(&std::fs::read("/proc/1/environ"), 1))
         });

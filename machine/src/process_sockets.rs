@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::net::SocketAddr;
 
-/// One connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     pub local_port: u16,
@@ -111,7 +110,7 @@ mod tests {
             let ours = sockets.inbound.iter().filter(|it| it.local_port == address.port());
             ours.map(|it| (it.is_accepted, it.unread_bytes)).collect::<Vec<_>>()
         };
-        // What has left may not have come yet.
+        // Sent bytes may not have arrived yet.
         let comes = |expected: [(bool, u32); 1]| {
             let begun = Instant::now();
             while of_ours(&read()) != expected {

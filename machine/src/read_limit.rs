@@ -1,5 +1,5 @@
 //! Limits how much is read of a text that another process wrote or can replace. Only a limit ends such a text: a program that poses as a
-//! JVM answers for ever, and a process may declare any memory to be its command line (`PR_SET_MM_MAP` in prctl(2)).
+//! JVM answers forever, and a process may declare any memory to be its command line (`PR_SET_MM_MAP` in prctl(2)).
 
 use crate::beneath;
 use std::io::{self, BufRead, Read};
@@ -70,7 +70,7 @@ impl ReadLimit {
         self.read_text(beneath::open_regular(path)?)
     }
 
-    /// The same as text; bytes that are not UTF-8 are replaced.
+    /// Reads text. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
     /// The text cannot be read, or is longer than the limit.

@@ -14,13 +14,13 @@ use threadcount_load::clock::now_ns;
 /// Default sampling interval.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The costly part (proportional sets, context switches, open files, the search for new processes) is read at the beginning of the measured
-/// window, at its end, and in every so many samples in between ...
+/// The costly part (proportional sets, context switches, open files, the search for new processes) is read at the beginning and the end of
+/// the measured window, and in between in every fourth sample at most.
 const COSTLY_EVERY: u32 = 4;
 
-/// ... but not before this many times the CPU time it took has passed: it may use 0.2 % of a core, because on two full cores the server
-/// loses that. CPU time rather than elapsed time counts: on a full machine a reading waits for a core, which costs the server nothing, and
-/// readings would become too rare.
+/// The rest after a costly reading, as a multiple of the CPU time it took: costly readings may use 0.2 % of a core, because on two full
+/// cores the server loses that time. Elapsed time would not do: on a full machine a reading waits for a core, which costs the server
+/// nothing, and readings would become too rare.
 const COSTLY_REST: u32 = 499;
 
 /// Samples a process tree until it is stopped. The thread also ends when this is dropped.

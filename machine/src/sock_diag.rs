@@ -122,7 +122,7 @@ pub(super) fn counters_by_ports() -> HashMap<Ports, TcpCounters> {
 /// The listening sockets, and those that a process may still write to; `None` if the kernel does not answer.
 pub(super) fn tcp_sockets() -> Option<Vec<TcpSocket>> {
     let mut sockets = of_family(AddressFamily::INET)?;
-    // Without IPv6 in the kernel there are none of that family.
+    // A kernel without IPv6 has no sockets of that family.
     sockets.extend(of_family(AddressFamily::INET6).unwrap_or_default());
     Some(sockets)
 }

@@ -48,7 +48,6 @@ impl EmbeddedServer {
         ("reactor-netty-http-", Self::Netty),
     ];
 
-    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

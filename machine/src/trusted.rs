@@ -106,8 +106,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let own = fs::metadata(root.path()).unwrap().uid();
         assert!(check_part(root.path(), &[own]).is_ok());
-        let said = check_part(root.path(), &[own + 1]).unwrap_err().to_string();
-        assert!(said.ends_with(&format!("belongs to the user {own}")), "{said}");
+        let printed = check_part(root.path(), &[own + 1]).unwrap_err().to_string();
+        assert!(printed.ends_with(&format!("belongs to the user {own}")), "{printed}");
     }
 
     #[test]

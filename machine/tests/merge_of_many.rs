@@ -17,7 +17,7 @@ use threadcount_load::times::Times;
 const PODS: u32 = 1_000;
 const SECONDS: u32 = 10;
 const PER_SECOND: u64 = 200;
-/// What one merge may need at once.
+/// The most memory that one merge may use at once.
 const MOST_BYTES: usize = 200_000_000;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Measuring {
     }
 }
 
-/// What one process measured: response times of its own, some 1 to 80 ms.
+/// The outcome of one process, with response times of about 1 to 80 ms.
 fn outcome(kind: u64) -> LoadOutcome {
     let mut outcome = LoadOutcome::default();
     outcome.started_unix_ns = 1_700_000_000_000_000_000 + kind * 1_000_000;

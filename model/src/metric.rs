@@ -222,7 +222,7 @@ fn at_start(run: &Record) -> Option<NativeMemory> {
     run.native_memory.map(|memory| memory.before)
 }
 
-/// Sum of the collector's pauses in each second.
+/// Milliseconds of collector pauses per second.
 fn gc_pauses(run: &Record) -> Option<f64> {
     let (paused, seconds) = (run.gc_pauses()?.total, load(run)?.elapsed_s);
     (seconds > 0.0).then(|| paused.total_ms / seconds)

@@ -38,7 +38,6 @@ pub struct RequestTime {
 /// The part of the service time that one activity takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestTimePart {
-    /// The activity.
     #[serde(flatten)]
     pub activity: ThreadActivity,
     /// Mean number of threads with this activity.

@@ -13,8 +13,8 @@ use threadcount_diagnose::verdict::{DeadEnd, LostOwner, Missing, Verdict, are_un
 use threadcount_diagnose::{MissingSource, Source};
 use threadcount_model::printable::printable;
 
-/// All verdicts, as paragraphs, and what could not be seen. Names that others have chosen cannot end a line of it, or send commands to a
-/// terminal.
+/// All verdicts as paragraphs, followed by what could not be seen. Names that others have chosen can neither end a line nor send commands
+/// to a terminal.
 #[must_use]
 pub fn text(verdicts: &[Verdict], missing: &[MissingSource]) -> String {
     let paragraphs: Vec<String> = verdicts.iter().map(paragraph).collect();

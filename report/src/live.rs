@@ -51,9 +51,9 @@ pub fn attached(pid: u32) -> String {
 /// Run delays in words: how long runnable virtual threads waited for a carrier, and platform threads for a core.
 #[must_use]
 pub fn delays(delays: &RunDelays) -> String {
-    let kind = |who: &str, what: &str, delay: Option<RunDelay>| {
+    let kind = |who: &str, awaited: &str, delay: Option<RunDelay>| {
         let RunDelay { p99_ms, max_ms, .. } = delay?;
-        Some(format!("{who} waited for {what} p99 {}, longest {}", ms(p99_ms), ms(max_ms)))
+        Some(format!("{who} waited for {awaited} p99 {}, longest {}", ms(p99_ms), ms(max_ms)))
     };
     let kinds = [
         kind("a virtual thread", "a carrier", delays.virtual_threads),
@@ -74,11 +74,11 @@ pub fn dropped(lines: u64) -> String {
 
 /// A problem of the probe, e.g. that a bean throws when it is read, or why the probe left the JVM by itself.
 #[must_use]
-pub fn problem(what: &str, why: &str) -> String {
-    let words = match what {
+pub fn problem(subject: &str, why: &str) -> String {
+    let words = match subject {
         VISIT => format!("the probe has left the JVM: {why}"),
         EVENTS => format!("no flight recording, so nothing on collections, pins, code and allocation: {why}"),
-        _ => format!("cannot read {what}: {why}"),
+        _ => format!("cannot read {subject}: {why}"),
     };
     threadcount_model::printable::printable(&words).into_owned()
 }

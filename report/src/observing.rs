@@ -16,8 +16,8 @@ pub fn observations(document: &ResultDocument) -> Vec<String> {
     pairs
         .flat_map(|(load, variant)| {
             let runs: Vec<&Record> = document.runs_of(&variant.name, &load.name).collect();
-            let said = [cost_words(&runs), unexplained_words(&runs)].into_iter().flatten();
-            said.map(move |words| format!("{}, {}: {words}", variant.name, load.name)).collect::<Vec<_>>()
+            let printed = [cost_words(&runs), unexplained_words(&runs)].into_iter().flatten();
+            printed.map(move |words| format!("{}, {}: {words}", variant.name, load.name)).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -88,13 +88,16 @@ mod tests {
     fn why_a_run_was_not_observed_is_said() {
         let unobserved = |why: &str| Record { unexplained: Some(why.to_owned()), ..Record::default() };
         let (first, second) = (unobserved("the server ended"), unobserved("another"));
-        let said = unexplained_words(&[&first, &second, &Record::default()]);
-        assert_eq!(said.as_deref(), Some("not observed as it was to be in 2 runs: the server ended"));
+        let printed = unexplained_words(&[&first, &second, &Record::default()]);
+        assert_eq!(printed.as_deref(), Some("not observed as it was to be in 2 runs: the server ended"));
         assert_eq!(unexplained_words(&[&Record::default()]), None);
         let profile = WaitProfile { ended: Some("a JDK of another kind".into()), ..WaitProfile::default() };
         let jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
-        let said = unexplained_words(&[&Record { jvm, ..Record::default() }]).unwrap_or_default();
-        assert!(said.ends_with(" 1 run: no more threads were sampled after a JDK of another kind"), "{said}");
+        let printed = unexplained_words(&[&Record { jvm, ..Record::default() }]).unwrap_or_default();
+        assert!(
+            printed.ends_with(" 1 run: no more threads were sampled after a JDK of another kind"),
+            "{printed}"
+        );
     }
 
     #[test]

@@ -85,7 +85,6 @@ pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&
     times.into_iter().map(|time| (time, time.service_time_ms / longest_ms)).collect()
 }
 
-/// The time of a request in words.
 #[must_use]
 pub fn words(time: &RequestTime) -> RequestTimeWords {
     let time = &of_requests_alone(time);

@@ -68,7 +68,7 @@ fn core_wait(carriers: &[&CarrierRunTime]) -> Option<f64> {
     (all_ms > 0.0).then(|| carriers.iter().map(|it| it.waited_ms).sum::<f64>() / all_ms)
 }
 
-/// The same as sentences without a full stop, with who held the carriers.
+/// The delays as sentences without a full stop, with who held the carriers.
 #[must_use]
 pub fn sentences(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let row = |row: RunDelayRow| match row.times {

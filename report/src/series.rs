@@ -34,22 +34,22 @@ columns! {
     pss_bytes: "proportional memory of the process tree; in some readings only",
     os_threads: "OS threads of the process tree",
     heap_used_bytes: "Java heap in use",
-    heap_committed_bytes: "Java heap that the JVM has from the system",
-    allocated_bytes_per_s: "allocated on the heap since the reading before, per second",
+    heap_committed_bytes: "Java heap that the JVM has got from the system",
+    allocated_bytes_per_s: "bytes allocated on the heap since the reading before, per second",
     platform_threads: "platform threads alive in the JVM",
     carrier_parallelism: "how many virtual threads may run at once",
     carriers: "carrier threads that exist",
     carriers_mounted: "carriers with a virtual thread on them",
     carriers_running: "carriers that the operating system was running",
     virtual_threads_queued: "virtual threads that wait for a carrier",
-    pool_max: "how many threads (connections) of the pool may be busy at once",
-    pool_size: "how many the pool has",
-    pool_busy: "how many are busy",
-    pool_queued: "how many requests wait for one",
+    pool_max: "largest number of busy threads (connections) that the pool allows",
+    pool_size: "threads (connections) that the pool has",
+    pool_busy: "threads (connections) of the pool that are busy",
+    pool_queued: "requests that wait for one of them",
     stacks_reserved_bytes: "thread stacks reserved (native memory tracking)",
     stacks_committed_bytes: "thread stacks committed (native memory tracking)",
     pins: "pins that ended in this second: virtual threads that waited without leaving their carrier",
-    pinned_ms: "how long carriers were kept so in this second, all of them added up",
+    pinned_ms: "how long carriers were pinned in this second, added up over all carriers",
     heap_after_gc_bytes: "Java heap in use right after a collection",
     gc_pause_ms: "a pause of the collector that began at this time",
     gc_ms: "a garbage collection that began at this time, from its begin to its end",
@@ -161,8 +161,8 @@ fn add_jvm_readings(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
         Reading::new(sample.t_s, "pins", &cells)
     }));
     readings.extend(jvm.collections.iter().map(|gc| {
-        let what = format!("{} ({})", gc.name, gc.cause);
-        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).labelled(&what)
+        let label = format!("{} ({})", gc.name, gc.cause);
+        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).labelled(&label)
     }));
 }
 
@@ -177,7 +177,7 @@ fn add_collector_readings(readings: &mut Vec<Reading>, run: &Record) {
 }
 
 pub(crate) fn pool_readings(pool: &Pool) -> impl Iterator<Item = Reading> {
-    let what = format!("{} {}", pool.kind.name(), pool.name);
+    let label = format!("{} {}", pool.kind.name(), pool.name);
     pool.samples.iter().map(move |sample| {
         let cells = [
             ("pool_max", pool.max.map(f64::from)),
@@ -185,7 +185,7 @@ pub(crate) fn pool_readings(pool: &Pool) -> impl Iterator<Item = Reading> {
             ("pool_busy", sample.busy.map(f64::from)),
             ("pool_queued", sample.queued.map(|queued| queued as f64)),
         ];
-        Reading::new(sample.t_s, "pool", &cells).labelled(&what)
+        Reading::new(sample.t_s, "pool", &cells).labelled(&label)
     })
 }
 

@@ -1,4 +1,4 @@
-//! The lines to set: what a user pastes into the configuration of the framework that was measured, with the reason for each.
+//! The lines to set: configuration that a user can paste for the measured framework, with the reason for each line.
 
 use crate::crossover::answer::decided;
 use crate::crossover::name;
@@ -14,7 +14,7 @@ use threadcount_model::record::jvm::PoolKind;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::decision::Decision;
 
-/// A larger pool of connections is proposed only if it gives this many times as many connections; a full CPU leaves no use for them.
+/// A larger connection pool is proposed only if it has this many times as many connections. With a full CPU there is no use for more.
 const LEAST_GROWTH: f64 = 1.1;
 
 /// The reason for the settings of a variant that is the answer.
@@ -29,7 +29,7 @@ pub struct Setting {
     pub why: String,
 }
 
-/// At most three lines; none if nothing is to be changed.
+/// The settings, at most three lines; empty if nothing should change.
 #[must_use]
 pub fn settings(document: &ResultDocument) -> Vec<Setting> {
     match &document.crossover {
@@ -38,7 +38,7 @@ pub fn settings(document: &ResultDocument) -> Vec<Setting> {
     }
 }
 
-/// The settings after a crossover; `variants` were planned for the server, and none for one that ran already.
+/// The settings after a crossover. `variants` are those planned for the server; a server that was already running has none.
 #[must_use]
 pub fn crossover_settings(measured: &CrossoverDocument, variants: &[Variant]) -> Vec<Setting> {
     let crossover = &measured.crossover;
@@ -74,7 +74,7 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
     let Some((load, variant)) = load.zip(experiment.variant(&variant)) else { return Vec::new() };
     let spring = if variant.kind_setting().is_some() { Spring::Yes } else { Spring::No };
     let runs = document.counted_runs(&variant.name, &load.name);
-    // The product of a jar is the name of its file.
+    // For a jar, the product is only the name of the file.
     let product = runs.first().filter(|_| spring == Spring::No).and_then(|it| it.server.product.clone());
     let variables = experiment.variants.iter().flat_map(|it| it.env.keys());
     let words = variables.fold(product.unwrap_or_default(), |words, name| words + " " + name);
@@ -95,12 +95,12 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
     decided.settings(Configured::new(&words, spring), pool_os_threads, forecast)
 }
 
-/// The variant or the kind of thread that was asked for, and the decision on it.
+/// The variant or the kind of thread that the question is about, and the decision on it.
 struct Decided {
     decision: Decision,
     name: String,
     is_virtual: bool,
-    /// The size of its pool of platform threads, if it is one that is compared with another pool.
+    /// The size of its pool of platform threads, if it has one and is compared with another pool.
     pool_threads: Option<u32>,
     os_threads: Option<f64>,
 }

@@ -12,8 +12,8 @@ pub fn so_far(document: &ResultDocument, load: &LoadSpec) -> Option<String> {
     let is_compared = |row: &&Row| matches!(row.ratio, RatioCell::Ratio { .. });
     let ratios = table.rows.iter().filter(is_compared);
     let ratios: Vec<_> = ratios.map(|row| format!("{} {}", row.variant, row.ratio.text())).collect();
-    let what = table.columns.first()?.title;
-    (!ratios.is_empty()).then(|| format!("{what} vs {baseline} so far: {}", ratios.join(", ")))
+    let title = table.columns.first()?.title;
+    (!ratios.is_empty()).then(|| format!("{title} vs {baseline} so far: {}", ratios.join(", ")))
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ pub struct BackendTarget {
     pub connection_limit: Option<u32>,
 }
 
-/// The end of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendEnd {
     pub name: String,

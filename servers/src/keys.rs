@@ -91,7 +91,7 @@ impl WrittenServer<'_> {
         self.read(key, |node| node.text(key).map(str::to_owned))
     }
 
-    /// The value of a key, read.
+    /// Reads the value of a key; `None` if it is absent.
     pub fn read<T>(
         &self,
         key: &str,

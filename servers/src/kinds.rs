@@ -6,7 +6,6 @@ use threadcount_model::experiment::{
     CommandServer, JarServer, JettyServer, PeerServer, Server, TomcatServer,
 };
 
-/// The kind of a server.
 #[must_use]
 pub fn kind(server: &Server) -> &dyn ServerKind {
     match server {

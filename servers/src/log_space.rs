@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The size of the part that is kept at the beginning of a log, and of the part at its end, in bytes.
 const KEPT_BYTES: u64 = 8 << 20;
-/// The interval between two looks at the size of a log.
+/// How often the size of a log is checked.
 const INTERVAL: Duration = Duration::from_millis(250);
 /// The line between the two parts.
 const LEFT_OUT: &str =
@@ -25,7 +25,7 @@ pub(crate) struct LogSpace {
 }
 
 impl LogSpace {
-    /// Begins to look at the size of an open log.
+    /// Starts checking the size of an open log.
     ///
     /// # Errors
     /// The system provides no more threads.
@@ -45,10 +45,10 @@ impl LogSpace {
     }
 }
 
-/// Frees what lies between the two parts that are kept, from the place up to which it is free already.
+/// Frees the disk space between the two parts that are kept; up to `free_to` it is free already.
 fn free_middle(log: &File, free_to: &mut u64) -> io::Result<()> {
     let end = log.metadata()?.len().saturating_sub(KEPT_BYTES);
-    // Not at each line: a part that is kept may be twice as large for a while.
+    // A hole is made only now and then, so a part that is kept may be twice as large for a while.
     if end < *free_to + KEPT_BYTES {
         return Ok(());
     }

@@ -136,7 +136,7 @@ impl RunningServer {
         torn_down.map(|()| stopped)
     }
 
-    /// The same, ignoring a failure of the `after` command.
+    /// Like [`tear_down`](Self::tear_down), but ignores a failure of the `after` command.
     pub fn stop(self) -> Stopped {
         let stopped = stop(self.process, self.stop_within);
         drop(self.tear_down);

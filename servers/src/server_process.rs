@@ -295,7 +295,7 @@ impl ServerProcess {
 }
 
 impl Drop for ServerProcess {
-    /// Begins with SIGTERM, at which a client like `docker run` stops what it controls; at SIGKILL it cannot.
+    /// Begins with SIGTERM, because on SIGKILL a client like `docker run` cannot stop what it controls.
     fn drop(&mut self) {
         if self.has_exited().is_none() {
             self.end(DROP_LIMIT);

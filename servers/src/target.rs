@@ -12,7 +12,6 @@ use threadcount_model::value_kinds;
 /// Keys that only configure servers that we start.
 const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
 
-/// The keys of a remote target.
 pub fn keys() -> Keys<RemoteTarget> {
     let description = "The base URL of a server that runs already, here or elsewhere.";
     Keys {

@@ -10,7 +10,7 @@ use threadcount_model::{keys, value_kinds};
 
 const POOL: &[KeySpec] = keys! {
     platform: PoolThreads,
-    /// At most so many requests at once, on virtual threads; the others wait or get 503.
+    /// Virtual threads with at most this many concurrent requests; the others wait or get 503.
     virtual: LimitKeys,
     executor: Executor,
 };
@@ -22,7 +22,7 @@ const LIMIT: &[KeySpec] = keys! {
 };
 
 value_kinds! {
-    /// How requests get their threads.
+    /// The threads on which requests run.
     pub ThreadsKeys = |generator| json_schema!({
         "anyOf": [
             {"enum": ["platform", "virtual", "cached"]},

@@ -1,4 +1,4 @@
-//! Is a server behind the server the limit of a run? Then the run's figures tell nothing about the server's threads.
+//! Decides whether a server behind the server is the limit of a run. Then the run's figures say nothing about the server's threads.
 
 use super::runs::FULL_MACHINE;
 use threadcount_model::backend_limit::BackendLimit;
@@ -7,9 +7,9 @@ use threadcount_model::record::{BackendFigures, Record};
 
 /// A backend that is the limit uses more than this share of the CPU in use on its cores.
 const MOST: f64 = 0.5;
-/// A thread is what the others wait for if it uses this much of a core ...
+/// A thread that uses this much of a core or more may be what the other threads wait for.
 const WHOLE_CORE: f64 = 0.95;
-/// ... and this share of all CPU that its process tree uses.
+/// Such a thread is the limit only if it also uses this share of the CPU of its whole process tree.
 const NEARLY_ALL: f64 = 0.8;
 /// The connections are used up if on average this share of them exists.
 const ALL_CONNECTIONS: f64 = 0.95;

@@ -1,5 +1,5 @@
-//! Does a claim hold? It is evaluated over the mean of each figure over the complete runs; for several variants under one load, over
-//! the rounds in which each of them has a run.
+//! Decides whether a claim holds. It is evaluated over the mean of each figure over the complete runs; for several variants under one load,
+//! over the rounds in which each of them has a run.
 
 pub(super) mod certainty;
 mod lower_bound;

@@ -209,7 +209,8 @@ impl Sides {
     }
 }
 
-/// The compiler's largest share of the server's CPU in these runs in which it was busy, if the figure includes its work.
+/// The largest share of the server's CPU that a busy compiler took in one of these runs; `None` if the compiler was quiet, or the figure
+/// leaves out its work.
 fn compiler_share(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<f64> {
     let shares = variant.iter().chain(baseline).filter_map(|run| busy_compiler(run));
     shares.filter(|_| metric.is_server_cpu()).reduce(f64::max)

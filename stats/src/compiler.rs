@@ -1,4 +1,4 @@
-//! Is the JIT compiler at work in the measured window, or would it be if it had a core?
+//! Detects that the JIT compiler is at work in the measured window, or would be if it had a core.
 
 use threadcount_model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, Record};
 

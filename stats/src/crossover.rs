@@ -29,9 +29,10 @@ use threadcount_model::interval::Interval;
 pub const LEAST_BLOCKS: usize = 6;
 /// Upper bound of the correlation; a larger one would leave nothing to judge by.
 const LARGEST_CORRELATION: f64 = 0.8;
-/// An effect that changes within a period, or over the blocks, is reported if chance shows it at most this rarely ...
+/// A change of the effect within a period, or over the blocks, is reported if chance alone shows one this large with at most this
+/// probability.
 const CHANGE_P: f64 = 0.01;
-/// ... and if it is at least this large: a ratio of 1.03.
+/// The smallest change that is reported: a ratio of 1.03.
 const LEAST_CHANGE: f64 = 0.03;
 
 /// Ratios in two JVMs that are closer to each other than this do not differ.
@@ -63,9 +64,9 @@ impl CrossoverRatio {
         }
     }
 
-    /// This ratio over the blocks of two JVMs, given that of each. If both have an interval: the geometric mean, with an interval that has
-    /// both within it. A second JVM may have compiled the same code differently; two JVMs show whether it did, and are too few to tell how
-    /// far a third may lie.
+    /// This ratio over the blocks of two JVMs, given the ratio in each. If both have an interval, it becomes their geometric mean, with an
+    /// interval that contains both. A second JVM may have compiled the same code differently. Two JVMs show whether it did, but are too few
+    /// to tell how far off a third may be.
     fn in_two_jvms(self, first: Option<Self>, second: Option<Self>) -> Self {
         let intervals = first.and_then(|it| it.interval).zip(second.and_then(|it| it.interval));
         let (Some((first, second)), Some((one, other))) = (first.zip(second), intervals) else { return self };

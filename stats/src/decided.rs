@@ -1,4 +1,4 @@
-//! Is the result of a load conclusive? Tested after certain rounds ([`LoadSpec::interim_analyses`]).
+//! Decides whether the result of a load is conclusive. This is tested after certain rounds ([`LoadSpec::interim_analyses`]).
 
 use super::claim::certainty::{Certainty, certainty};
 use super::claim::rounds::ClaimRounds;

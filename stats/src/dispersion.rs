@@ -1,4 +1,4 @@
-//! Do counts vary less than chance lets them?
+//! Tests whether counts vary less than chance lets them.
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, Discrete, DiscreteCDF};
 

@@ -1,4 +1,4 @@
-//! Interference: did the hypervisor (steal) or other processes take CPU from a run?
+//! Interference: decides whether the hypervisor (steal) or other processes took CPU from a run.
 
 use threadcount_model::crossover::{Crossover, LostCpu};
 use threadcount_model::record::Record;

@@ -3,7 +3,7 @@
 
 use threadcount_load::report::LoadReport;
 
-/// With a smaller share of the time in flight, unfinished requests change no part by as much as a finding needs.
+/// Unfinished requests with a smaller share of the time in flight change the parts of a request's time by less than a finding needs.
 const MUCH_OF_THE_TIME: f64 = 0.2;
 /// Hung requests are this many times as old as the p99 of completed requests. Long requests that are merely in flight at the end are
 /// younger on average than completed ones; starved requests that go on in the end are not much older.

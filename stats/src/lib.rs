@@ -1,4 +1,4 @@
-//! Ratios, intervals, verdicts and claims over records.
+//! The statistics of Threadcount: ratios, intervals, verdicts, claims and doubts, computed from the records of runs.
 
 pub mod backend_limit;
 mod blocks;

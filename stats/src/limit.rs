@@ -1,10 +1,10 @@
-//! Do the ratios of two sessions lie beyond a limit, each on the one side that is worse?
+//! Tests whether the ratios of two sessions lie beyond a limit, each on the one side that is worse.
 //!
 //! There are three answers for each ratio: beyond, within, or undecided. Several ratios form a family. A ratio is beyond if Holm's
-//! procedure over the family's one-sided p-values rejects: the chance that any ratio is falsely called beyond stays below 5 %. A ratio
-//! is within if its own one-sided test rejects. The family is within only if all its ratios are, so the chance that a family with one
-//! ratio beyond is called within is at most 5 % without a correction (Berger, "Multiparameter hypothesis testing and acceptance
-//! sampling", Technometrics 24, 1982: intersection-union tests).
+//! procedure over the family's one-sided p-values rejects: the chance that any ratio is falsely called beyond stays below 5 %. A ratio is
+//! within if its own one-sided test rejects. The family is within only if all its ratios are, so the chance that a family with one ratio
+//! beyond is called within is at most 5 % without a correction (Berger, "Multiparameter hypothesis testing and acceptance sampling",
+//! Technometrics 24, 1982: intersection-union tests).
 
 use super::ratio::{CONFIDENCE, one_sided};
 use threadcount_model::interval::Interval;

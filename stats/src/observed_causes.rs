@@ -11,7 +11,7 @@ use threadcount_machine::samples::RawSample;
 use threadcount_model::record::pause_ledger::PauseCause;
 use threadcount_model::record::resource_limits::Throttling;
 
-/// A cause that took less of a core than this between two samples is chance: a tick of the kernel's clock is 10 ms.
+/// CPU time below this between two samples may be chance, because the kernel's clock ticks every 10 ms.
 const LEAST_NS: Nanos = 2_000_000;
 
 /// The stops that the JVM logged.
@@ -30,13 +30,13 @@ pub fn of_log(stops: &Stops) -> Vec<ObservedCause> {
     ]
 }
 
-/// Bursts of the compiler or of another guest: what the samples show beyond what they always show.
+/// The bursts in the samples: time that the compiler, another guest or a CPU quota took beyond what it usually takes.
 #[must_use]
 pub fn of_samples(samples: &Samples, throttling: Option<Throttling>) -> Vec<ObservedCause> {
     let cores = f64::from(samples.machine_cores().max(1));
     let readings = samples.readings();
     let mut causes = Vec::new();
-    // For a server that runs elsewhere there are no samples, and nothing is known of what delayed it.
+    // A server that runs elsewhere has no samples, so nothing is known of what delayed it.
     if readings.len() < 2 {
         return causes;
     }

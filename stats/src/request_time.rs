@@ -1,5 +1,5 @@
-//! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
-//! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
+//! Divides the time of a request by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations Research 9, 1961):
+//! the mean number of requests in a state = throughput x mean time in it.
 
 mod observed;
 mod series;
@@ -16,16 +16,17 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
 /// If more than this share of the requests is on threads of a known server, that is the server.
 const KNOWN_SERVER: f64 = 0.5;
-/// A single look at the threads shows one moment, in which 400 requests that began together all sleep, or none does.
+/// The fewest samples of threads that a run needs. A single sample shows one moment, in which 400 requests that began together may all
+/// sleep.
 pub const FEWEST_SAMPLES: u32 = 3;
 
-/// Would threads of other requests than those with known times make the parts of this run false? If so, the reason.
+/// The reason why the parts of this run's request time would be false; `None` if they can be shown.
 #[must_use]
 pub fn no_parts(run: &Record) -> Option<NoParts> {
     Observed::read(run)?.no_parts()
 }
 
-/// Does this run's JVM have more requests than the load knows of? If so, how many.
+/// The requests in this run's JVM that the load does not know of; `None` if there are none.
 #[must_use]
 pub fn other_traffic(run: &Record) -> Option<OtherTraffic> {
     Observed::read(run)?.other_traffic()

@@ -6,9 +6,9 @@ use super::student::t_quantile;
 use std::ops::Range;
 use threadcount_model::interval::Interval;
 
-/// With fewer samples than this, nobody knows how much they vary ...
+/// With fewer samples than this, their variation is unknown, so there is no interval.
 const FEWEST_SAMPLES: usize = 5;
-/// ... nor with fewer blocks.
+/// With fewer blocks than this there is no interval either.
 const FEWEST_BLOCKS: f64 = 2.5;
 const RESAMPLES: usize = 1_000;
 const SHORTEST_BLOCK: usize = 3;
@@ -30,7 +30,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// `resembling` is the number of samples after one that are still like it.
+    /// Prepares the resampling of several runs. `resembling` is how many samples after a sample still resemble it.
     pub fn new(weights_of_runs: Vec<Vec<f64>>, resembling: f64) -> Self {
         let mut runs = Vec::new();
         for weights in &weights_of_runs {

@@ -29,7 +29,6 @@ impl std::ops::AddAssign for Amount {
 pub struct StackNode {
     /// Amount of the variant.
     pub own: Amount,
-    /// Amount of the baseline.
     pub baseline: Amount,
     /// The callees, by frame.
     pub children: BTreeMap<String, StackNode>,

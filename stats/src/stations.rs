@@ -43,7 +43,7 @@ pub enum Limit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     pub least_per_s: f64,
-    /// That of the mean value analysis.
+    /// The throughput by approximate mean value analysis.
     pub likely_per_s: f64,
     pub most_per_s: f64,
     pub limit: Limit,

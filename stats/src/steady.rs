@@ -1,8 +1,8 @@
-//! Is a server in a steady state, by what it does in each second?
+//! Decides whether a server is in a steady state, by what it does in each second.
 //!
-//! A figure is level if each second lies near the mean of all, and the straight line through them (least squares) rises or falls by no
-//! more than noise explains over their length. A rate that climbs by 2 % per second is not level, however smooth it is; a rate that
-//! jumps by 3 % from second to second is level, because it goes nowhere.
+//! A figure is level if each second lies near the mean of all, and the straight line through them (least squares) rises or falls by no more
+//! than noise explains over their length. A rate that climbs by 2 % per second is not level, however smooth it is; a rate that jumps by 3 %
+//! from second to second is level, because it goes nowhere.
 
 use super::runs::mean;
 

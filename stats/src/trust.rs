@@ -1,4 +1,4 @@
-//! May the figures be believed? If not, why not?
+//! Decides whether the figures may be believed, and if not, why.
 
 use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;
@@ -30,7 +30,7 @@ const MISTAKES_OF_OK: f64 = 0.01;
 const SILENT_PART: f64 = 0.5;
 const MUCH_SLOWER: f64 = 10.0;
 
-/// Doubts about the runs, the most important first, and whether the figures may be believed all the same.
+/// Doubts about the runs, the most important first, and whether the figures may be believed nevertheless.
 ///
 /// Failed runs, a load generator that was the bottleneck, unexpected failures, requests that hang, overflowing accept queues and a
 /// machine that is busy with something else end the trust: such figures are not the server's. Runs that the user interrupted, or that

@@ -1,9 +1,9 @@
-//! Do the runs of a variant have two speeds?
+//! Detects two speeds among the runs of a variant.
 //!
-//! Fresh JVMs of one program may settle at different speeds for as long as they live (Barrett et al., "Virtual machine warmup blows hot
-//! and cold", OOPSLA 2017), which a mean hides. The sign is a gap: the largest space between neighbouring runs compared with all others
-//! together. The slower runs must also be slower relative to the other variant's runs in the same rounds, because a slow round is slow
-//! for both. If the other variant has two speeds too, only the rounds of its faster speed count.
+//! Fresh JVMs of one program may settle at different speeds for as long as they live (Barrett et al., "Virtual machine warmup blows hot and
+//! cold", OOPSLA 2017), which a mean hides. The sign is a gap: the largest space between neighbouring runs compared with all others
+//! together. The slower runs must also be slower relative to the other variant's runs in the same rounds, because a slow round is slow for
+//! both. If the other variant has two speeds too, only the rounds of its faster speed count.
 
 use threadcount_model::comparison::TwoSpeeds;
 

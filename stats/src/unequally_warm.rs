@@ -1,4 +1,4 @@
-//! Compared variants of which one was warm when measuring began and the other was not.
+//! Finds compared variants of which only one was warm when measuring began.
 
 use super::runs::complete;
 use super::warmth::was_warm;

@@ -1,5 +1,5 @@
-//! Was a JVM warm when it was measured? Only the window is measured, so it decides if the warm-up did not: a compiler that was busy
-//! until the warm-up ended may have nothing left to do.
+//! Decides whether a JVM was warm when it was measured. Only the window is measured, so it decides if the warm-up did not: a compiler that
+//! was busy until the warm-up ended may have nothing left to do.
 
 use super::compiler::{busy_compiler, is_starved};
 use super::steady::{RATE, ServedSecond, is_cpu_level, is_level};

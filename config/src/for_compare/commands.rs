@@ -33,7 +33,7 @@ fn check_names(commands: &[(String, String)], url: &str) -> Result<(), CompareEr
     check_distinct("--variant", &names)?;
     for (name, command) in commands {
         if url.contains(PORT) && !command.contains(PORT) {
-            return Err(CompareError::PortUnsaid(name.clone()));
+            return Err(CompareError::PortNotNamed(name.clone()));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The document that the flags make: it is run, and `--save` writes it.
+//! The experiment that the flags of `threadcount compare` describe: it is run, and `--save` writes it to a file.
 
 use super::error::CompareError;
 use super::flow::{Entry, map, scalar};

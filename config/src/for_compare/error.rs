@@ -19,20 +19,20 @@ pub enum CompareError {
     #[error("{flag} {name}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
     Name { flag: &'static str, name: String },
-    /// The same server twice.
+    /// Two variants are the same server.
     #[error("--target-url {0}: two variants are the same server")]
     #[diagnostic(help(
         "give each variant a server of its own, or change it between the runs: --before 'COMMAND'"
     ))]
     SameTarget(String),
-    /// The address of a server that runs already is not a base URL.
+    /// The address of a running server is not a base URL.
     #[error("--target-url {0}: not the base URL of a server")]
     #[diagnostic(help("write NAME=URL without a path, for example old=http://10.0.0.7:8080"))]
     Target(String),
     #[error("--url {0}: not an http:// or https:// address")]
     #[diagnostic(help("write, for example, http://127.0.0.1:8080/path; `{{port}}` stands for a free port"))]
     Url(String),
-    /// A whole URL where we choose the address.
+    /// The URL is whole, although the address is ours to choose and only its path is needed.
     #[error("--url {url}: with {flag} it is a path, because the address of each variant is known")]
     #[diagnostic(help("write what follows the host, for example --url /orders/1"))]
     NoPath { url: String, flag: &'static str },
@@ -43,8 +43,8 @@ pub enum CompareError {
     /// `{port}` is in the URL but not in a command.
     #[error("--variant {0}: the URL has `{{port}}`, and this command does not say it to the server")]
     #[diagnostic(help("write `{{port}}` in the command too, or a fixed port in the URL"))]
-    PortUnsaid(String),
-    /// A setting that takes the choice of the port from us.
+    PortNotNamed(String),
+    /// A setting that fixes the port, which must be ours to choose.
     #[error(
         "{flag} {setting}: the port is not this setting's to choose, because each variant gets a free one"
     )]
@@ -81,7 +81,7 @@ pub enum CompareError {
     #[error("--jdk {0}: this version is written twice")]
     #[diagnostic(help("write each version once, for example --jdk 21,25"))]
     JdkTwice(u16),
-    /// A mistake that no check of a flag caught.
+    /// A mistake that no check of the flags found, but that reading the document did.
     #[error("these flags make no experiment: {0}")]
     NotRead(String),
 }

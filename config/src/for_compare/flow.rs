@@ -1,4 +1,4 @@
-//! YAML on one line.
+//! Writes maps, lists and scalars as YAML on one line.
 
 /// A key and its value, as text of the file.
 pub(super) type Entry = (String, String);

@@ -237,9 +237,9 @@ mod tests {
             error("127.0.0.1:80", &[("a", "x"), ("b", "y")]),
             CompareError::Url("127.0.0.1:80".into())
         );
-        let unsaid = error("http://h:{port}", &[("a", "x {port}"), ("b", "y")]);
-        assert_eq!(unsaid, CompareError::PortUnsaid("b".into()));
-        assert!(unsaid.to_string().contains("has `{port}`"), "{unsaid}");
+        let not_named = error("http://h:{port}", &[("a", "x {port}"), ("b", "y")]);
+        assert_eq!(not_named, CompareError::PortNotNamed("b".into()));
+        assert!(not_named.to_string().contains("has `{port}`"), "{not_named}");
     }
 
     #[test]

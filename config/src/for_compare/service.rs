@@ -14,7 +14,7 @@ use threadcount_model::experiment::thread_settings::{
 use threadcount_servers::placeholders::PORT;
 use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS, FIRST_WITH_VIRTUAL_THREADS};
 
-/// The line of Tomcat on which a WAR runs.
+/// The version of Tomcat on which a WAR runs.
 const TOMCAT: &str = "11.0";
 
 /// The page that describes the limit.

@@ -110,17 +110,17 @@ fn mistakes_in_backends_and_roles_point_at_their_token() {
         ),
     ];
     for (from, to, token, message) in known {
-        let (marked, said) = refused(from, to);
-        assert_eq!(marked, token, "{to}: {said}");
-        assert!(said.starts_with(message), "{to}: {said}");
+        let (marked, printed) = refused(from, to);
+        assert_eq!(marked, token, "{to}: {printed}");
+        assert!(printed.starts_with(message), "{to}: {printed}");
     }
-    let (marked, said) = refused("{database.port}\", ready", "{later.port}\", ready");
-    assert_eq!(marked, "neighbour", "{said}");
+    let (marked, printed) = refused("{database.port}\", ready", "{later.port}\", ready");
+    assert_eq!(marked, "neighbour", "{printed}");
     assert!(
-        said.starts_with("`neighbour` uses `{later.port}`, and no backend before it has this name"),
-        "{said}"
+        printed.starts_with("`neighbour` uses `{later.port}`, and no backend before it has this name"),
+        "{printed}"
     );
-    let (_, said) =
+    let (_, printed) =
         mistake_in(&SHOP.replace("cores: {load: \"0\", server: [1, 2], database: 3-4}", "cores: 0-1"));
-    assert!(said.starts_with("`cores` is a map from role to cores"), "{said}");
+    assert!(printed.starts_with("`cores` is a map from role to cores"), "{printed}");
 }

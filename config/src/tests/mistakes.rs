@@ -30,9 +30,9 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
     ];
     let text = |server: &str| SMALL.replacen("threads: virtual", &format!("server: {server}"), 1);
     for (server, token, message) in known {
-        let (marked, said) = mistake_in(&text(server));
-        assert_eq!(marked, token, "{server}: {said}");
-        assert!(said.starts_with(message), "{server}: {said}");
+        let (marked, printed) = mistake_in(&text(server));
+        assert_eq!(marked, token, "{server}: {printed}");
+        assert!(printed.starts_with(message), "{server}: {printed}");
     }
     let tail = [
         ("backend: {ready: /}", "{ready", "the backend has no server"),
@@ -46,23 +46,26 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
         ("claims: [{claim: virtual.sped > 1}]", "sped", "there is no metric `sped`"),
     ];
     for (line, token, message) in tail {
-        let (marked, said) = mistake_in(&format!("{SMALL}{line}\n"));
-        assert_eq!(marked, token, "{line}: {said}");
-        assert!(said.starts_with(message), "{line}: {said}");
+        let (marked, printed) = mistake_in(&format!("{SMALL}{line}\n"));
+        assert_eq!(marked, token, "{line}: {printed}");
+        assert!(printed.starts_with(message), "{line}: {printed}");
     }
-    let (marked, said) = mistake("requests: 1_000_000", "duration: 1s, thread_dump: yes");
-    assert_eq!(marked, "yes", "{said}");
-    let (marked, said) = mistake("threads: virtual", "threads: {executor: mine}");
-    assert_eq!(marked, "mine", "{said}");
-    let (marked, said) = mistake("threads: virtual", "threads: {virtual: {bound: 0}}");
-    assert_eq!(marked, "0", "{said}");
-    let (_, said) = mistake("threads: virtual", "threads: {virtual: {queue: 5}}");
-    assert!(said.starts_with("a limit on virtual threads needs `bound`"), "{said}");
-    let (marked, said) = mistake("threads: virtual", "threads: {virtual: {bound: 5, queue_timeout: 60d}}");
-    assert_eq!(marked, "60d", "{said}");
-    let (marked, said) = mistake("threads: virtual", "args: x");
-    assert_eq!(marked, "args", "{said}");
-    assert!(said.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"), "{said}");
+    let (marked, printed) = mistake("requests: 1_000_000", "duration: 1s, thread_dump: yes");
+    assert_eq!(marked, "yes", "{printed}");
+    let (marked, printed) = mistake("threads: virtual", "threads: {executor: mine}");
+    assert_eq!(marked, "mine", "{printed}");
+    let (marked, printed) = mistake("threads: virtual", "threads: {virtual: {bound: 0}}");
+    assert_eq!(marked, "0", "{printed}");
+    let (_, printed) = mistake("threads: virtual", "threads: {virtual: {queue: 5}}");
+    assert!(printed.starts_with("a limit on virtual threads needs `bound`"), "{printed}");
+    let (marked, printed) = mistake("threads: virtual", "threads: {virtual: {bound: 5, queue_timeout: 60d}}");
+    assert_eq!(marked, "60d", "{printed}");
+    let (marked, printed) = mistake("threads: virtual", "args: x");
+    assert_eq!(marked, "args", "{printed}");
+    assert!(
+        printed.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -79,13 +82,13 @@ fn turns_are_for_steady_loads_of_servers_without_others_behind_them() {
         ("duration: 20s, interleave: often", "often", "`interleave`"),
     ];
     for (size, token, message) in known {
-        let (marked, said) = mistake("requests: 1_000_000", size);
-        assert_eq!(marked, token, "{size}: {said}");
-        assert!(said.starts_with(message), "{size}: {said}");
+        let (marked, printed) = mistake("requests: 1_000_000", size);
+        assert_eq!(marked, token, "{size}: {printed}");
+        assert!(printed.starts_with(message), "{size}: {printed}");
     }
     let text = SMALL.replacen("requests: 1_000_000", "duration: 20s, interleave: 1s", 1);
-    let (_, said) = mistake_in(&format!("{text}backend: {{jar: slow, args: \"{{port}}\"}}\n"));
-    assert!(said.contains("has a server behind it"), "{said}");
+    let (_, printed) = mistake_in(&format!("{text}backend: {{jar: slow, args: \"{{port}}\"}}\n"));
+    assert!(printed.contains("has a server behind it"), "{printed}");
 }
 
 #[test]
@@ -117,9 +120,9 @@ fn a_benchmark_and_a_load_for_servers_do_not_go_together() {
     ];
     for (old, new, token, message) in known {
         assert!(BENCHMARK.contains(old), "{old}");
-        let (marked, said) = mistake_in(&BENCHMARK.replacen(old, new, 1));
-        assert_eq!(marked, token, "{new}: {said}");
-        assert!(said.starts_with(message), "{new}: {said}");
+        let (marked, printed) = mistake_in(&BENCHMARK.replacen(old, new, 1));
+        assert_eq!(marked, token, "{new}: {printed}");
+        assert!(printed.starts_with(message), "{new}: {printed}");
     }
 }
 
@@ -304,9 +307,9 @@ fn mistakes_point_at_the_offending_token() {
         ("jvm: [-Xms512m, -Xmx512m]", "study: {date: 2024-02-05}", "{date", "a study needs `title`"),
     ];
     for (old, new, token, message) in known {
-        let (marked, said) = mistake(old, new);
-        assert_eq!(marked, token, "{new}: {said}");
-        assert!(said.starts_with(message), "{new}: {said}");
+        let (marked, printed) = mistake(old, new);
+        assert_eq!(marked, token, "{new}: {printed}");
+        assert!(printed.starts_with(message), "{new}: {printed}");
     }
 }
 
@@ -336,9 +339,9 @@ fn mistakes_further_down_point_at_their_token_too() {
         ("  - {clients: 400, duration: 1s}", "{clients", "two loads are called `c400`"),
     ];
     for (tail, token, message) in known {
-        let (marked, said) = mistake_in(&format!("{SMALL}{tail}\n"));
-        assert_eq!(marked, token, "{tail}: {said}");
-        assert!(said.starts_with(message), "{tail}: {said}");
+        let (marked, printed) = mistake_in(&format!("{SMALL}{tail}\n"));
+        assert_eq!(marked, token, "{tail}: {printed}");
+        assert!(printed.starts_with(message), "{tail}: {printed}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `threadcount self`: what this program is, what it may use here, and what it has put on this machine.
+//! `threadcount self`: this program's version, what the kernel allows it, and the files that it has put on this machine.
 
 use super::{FAILED, stdout};
 use crate::VERSION;
@@ -55,7 +55,7 @@ fn program() -> String {
         (false, true) => "musl",
         (false, false) => "glibc",
     };
-    // Not known where /proc is missing.
+    // Unknown where /proc is missing.
     let path =
         std::env::current_exe().map_or_else(|_| "unknown path".to_owned(), |it| it.display().to_string());
     format!("threadcount {VERSION}\nprogram   {path} ({}, {libc})\n", std::env::consts::ARCH)
@@ -66,7 +66,7 @@ fn kernel() -> String {
     format!("stamps    {stamps} (the kernel's receive time of each response)\n")
 }
 
-/// What travels in the program.
+/// Lists the parts that are packed into the program.
 fn parts() -> String {
     let Some(embedded) = Embedded::of_this_program() else {
         return "parts     none in this program; it uses those of a checkout, or of THREADCOUNT_HOME\n"

@@ -1,4 +1,4 @@
-//! `threadcount compare --attach`: a load on a service that runs already, what limits it meanwhile, and what its requests wait for.
+//! `threadcount compare --attach`: sends a load to a service that runs already, and says what limits it and what its requests wait for.
 
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
@@ -36,10 +36,11 @@ use threadcount_report::{attached as reasons, live as words};
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_stats::request_time::other_traffic;
 
-/// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
+/// The judge looks at ten seconds, and events come up to two seconds late. The load starts this much earlier, so that ten seconds of load
+/// fill them.
 const LEAD_IN_S: f64 = 3.0;
 
-/// `--attach PID|URL`.
+/// The value of `--attach`: a process id or a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Attachment {
     Process(u32),
@@ -47,7 +48,7 @@ pub(super) enum Attachment {
     Service(String),
 }
 
-/// A process id, or the URL of a service.
+/// Reads a process id, or the URL of a service.
 pub(super) fn attachment(text: &str) -> Result<Attachment, String> {
     if text.parse::<i64>().is_ok() {
         return process_id(text).map(Attachment::Process);
@@ -60,7 +61,7 @@ pub(super) fn attachment(text: &str) -> Result<Attachment, String> {
     }
 }
 
-/// Why a service is none of this machine, by its address: only here a socket can be bound to it. `None`: it is one.
+/// Says why a service is not on this machine, or `None` if it is. Only an address of this machine can be bound.
 fn elsewhere(url: &str) -> Option<String> {
     let base = BaseUrl::parse(url).ok()?;
     let host = &base.host;
@@ -95,7 +96,7 @@ impl Attachment {
         })
     }
 
-    /// A path is one of the service; of a process the address must be written.
+    /// Completes a path with the service's address. For a process, the user must write the whole address.
     fn urls(&self, urls: &[String]) -> miette::Result<Vec<String>> {
         let whole = |url: &String| match self {
             _ if url.contains("://") => Ok(url.clone()),
@@ -109,10 +110,10 @@ impl Attachment {
     }
 }
 
-/// Sends the load, observes the JVM meanwhile, and shows both. Nothing is compared.
+/// Sends the load, observes the JVM meanwhile, and shows both. It compares nothing.
 ///
 /// # Errors
-/// Input that cannot be used, a process that does not let the probe in, a load that cannot be started.
+/// Input that cannot be used, a process that does not let the probe in, or a load that cannot be started.
 pub(super) fn run(
     target: &Attachment,
     urls: &[String],
@@ -143,7 +144,7 @@ pub(super) fn run(
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
     let hung: String = hang.iter().flat_map(Hang::lines).map(|line| line + "\n").collect();
     stdout::show(&(shown + &hung), false)?;
-    // It says nothing of what was measured.
+    // The measurement is good even if the probe could not be removed.
     if let Err(still_there) = &left {
         note!("{still_there}");
     }
@@ -154,7 +155,7 @@ pub(super) fn run(
     })
 }
 
-/// A client that has the service to itself: its requests wait for no others. The first ones may load classes.
+/// Sends requests from one client alone, so that none waits for another. The first ones may load classes.
 fn alone(plan: &LoadPlan, stop: &AtomicBool) -> WarmUp {
     let send = |seconds: f64| {
         let alone = with_clients(plan, 1, seconds).with(|plan| plan.threads = NonZeroU32::new(1));
@@ -206,7 +207,7 @@ fn observed(
     })
 }
 
-/// Judges until the load is over: what was found last is what limits it.
+/// Judges until the load is over. The last judgement says what limits the service.
 fn beside(pid: u32, lines: &Receiver<String>, ended_ns: &AtomicU64) -> (ProbeLines, CurrentLimits) {
     let mut judge = Judge::of_process(pid);
     let mut limits = CurrentLimits::default();
@@ -219,7 +220,7 @@ fn beside(pid: u32, lines: &Receiver<String>, ended_ns: &AtomicU64) -> (ProbeLin
     (read, limits)
 }
 
-/// What requests spend their time on, and what is found besides the limits of the last seconds.
+/// Explains what the requests spend their time on, with the findings besides the limits of the last seconds.
 struct Explained {
     limits: CurrentLimits,
     why: Vec<String>,
@@ -227,7 +228,7 @@ struct Explained {
 
 fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits) -> Explained {
     let others = other_traffic(&record);
-    // A neighbour in the same process serves requests of this load: a limit is one all the same.
+    // If the neighbour in the same process serves requests of this load, a limit is still a limit.
     let is_its_own = record.neighbours.iter().any(|it| it.is_own);
     if others.is_some()
         && !is_its_own
@@ -236,7 +237,7 @@ fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits)
         jvm.wait_profile = None;
     }
     let mut found = explain_attached(experiment, &record, limits.findings());
-    // It compares all threads that wait for a connection with the requests in flight of this load alone.
+    // This rule compares all threads that wait for a connection with the requests of this load alone.
     found.others.retain(|finding| others.is_none() || finding.rule() != Rule::Waiting);
     let records = [record];
     let all = [found.limits.as_slice(), &found.others].concat();
@@ -278,7 +279,7 @@ mod tests {
             assert!(refused.to_string().starts_with(&format!("--attach {url}: {why}")), "{refused}");
             assert!(help.contains("--target-url NAME=URL"), "{help}");
         }
-        // The system gives this port to no process that lets it choose.
+        // The system gives port 1 to no process that lets it choose a port.
         let here = Attachment::Service("http://127.0.0.1:1".to_owned()).pid().unwrap_err().to_string();
         assert!(here.ends_with("listens at port 1 of this machine"), "{here}");
     }

@@ -9,10 +9,10 @@ use threadcount_machine::{app, machine};
 use threadcount_servers::distribution::DistributionStore;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 
-/// The Java versions that experiments ask for.
+/// The Java versions that the experiments use.
 const WANTED_JAVA: [u16; 2] = [21, 25];
 
-/// The Tomcat lines that experiments ask for.
+/// The Tomcat lines that the experiments use.
 const WANTED_TOMCAT: [&str; 3] = ["11.0", "10.1", "10.0"];
 
 /// Check this machine: Java runtimes, Tomcat, the web applications, the kernel's limits
@@ -62,7 +62,7 @@ impl CheckCommand {
         line!("Tomcat:");
         let store = DistributionStore::of_this_machine();
         for line in WANTED_TOMCAT {
-            // Looking downloads nothing.
+            // This only looks; it downloads nothing.
             if let Some(version) = store.missing(&TOMCAT, line) {
                 line!(
                     "  later    Apache Tomcat {version}: the first run that needs it fetches it from Maven Central"

@@ -1,4 +1,4 @@
-//! `threadcount compare`: an experiment without a file, for a service of the user's own.
+//! `threadcount compare`: an experiment made from flags, for the user's own service.
 
 use super::attached_load;
 use super::crossover::{self, CrossoverOptions};
@@ -24,13 +24,14 @@ use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::masked::Secrets;
 use threadcount_model::parse;
 
-/// A first answer comes in this time: two cores, a start of ten seconds.
+/// The budget within which a first answer comes on two cores, if the service starts in ten seconds.
 const BUDGET_S: f64 = 300.0;
 
-/// The window of each run for it: two rounds of three variants with an interval say more than one with a longer window.
+/// The length of each run of a service. It is short because two rounds of three variants, which give an interval, say more than one round
+/// with longer runs.
 const DURATION_OF_A_SERVICE_S: f64 = 5.0;
 
-/// The origin of a path while flags are read: the port is not known yet, and URLs need a number.
+/// Completes a path while flags are read: the port is not known yet, and a URL needs one.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
 /// Compare servers of your own: a Spring Boot jar, a WAR, or any commands, on a JVM or not
@@ -128,12 +129,12 @@ impl CompareCommand {
         Ok(exit_code(&[self.args.run(experiment, false, SessionKind::Comparison)?]))
     }
 
-    /// The kind of thread of its servers can be switched while they run.
+    /// Whether the kind of thread of these servers can be switched while they run.
     fn can_switch(&self) -> bool {
         matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_))
     }
 
-    /// Whether kinds of thread are compared inside the same JVMs. What is about runs asks for fresh JVMs.
+    /// Whether kinds of thread are compared inside the same JVMs. Flags that are about runs ask for fresh JVMs.
     fn is_crossover(&self) -> bool {
         let is_one_java = self.service.surroundings().jdks.len() < 2;
         let is_about_runs = self.runs.is_some() || self.load.is_sized() || self.warmup != WarmUpTime::Auto;
@@ -141,7 +142,7 @@ impl CompareCommand {
         self.can_switch() && is_one_java && !wants_fresh && !self.args.needs_runs()
     }
 
-    /// The same, to go on with its result.
+    /// Takes the flags of an earlier session, to continue it.
     pub(super) fn resuming(mut self, args: &ExperimentArgs) -> Self {
         self.args = args.resuming(self.args);
         self
@@ -190,7 +191,7 @@ impl CompareCommand {
             load,
             runs: self.runs.map(NonZeroU32::get),
             crossover: self.is_crossover(),
-            // A number of rounds is exact.
+            // An exact number of rounds needs no budget.
             budget_s: budget_s.or(self.runs.is_none().then_some(BUDGET_S)),
             warmup: self.warmup,
             ready: self.ready.clone(),
@@ -198,7 +199,7 @@ impl CompareCommand {
     }
 }
 
-/// Writes the experiment instead of running it; a file that is there already stays.
+/// Writes the experiment to a file instead of running it. An existing file stays.
 fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> miette::Result<()> {
     let text = document.file()?;
     for variant in &experiment.variants {
@@ -208,11 +209,11 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     }
     let name = file.display();
     let mut options = std::fs::OpenOptions::new();
-    // It has the secrets.
+    // The file contains the secrets.
     let created = options.write(true).create_new(true).mode(0o600).open(file);
     let written = created.and_then(|mut open| {
         let written = std::io::Write::write_all(&mut open, text.as_bytes());
-        // Half of it would be in the way of the next try.
+        // A file that is half written would be in the way of the next try.
         written.inspect_err(|_| drop(std::fs::remove_file(file)))
     });
     written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
@@ -225,7 +226,7 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     Ok(())
 }
 
-/// How `run` takes a file for a path and not for a name.
+/// Writes the path so that `run` takes it for a path and not for a name.
 fn runnable(file: &Path) -> String {
     let has_folder = file.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
     if has_folder { file.display().to_string() } else { format!("./{}", file.display()) }

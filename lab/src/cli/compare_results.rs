@@ -1,4 +1,4 @@
-//! `threadcount compare-results`: two results, for instance of another JDK or another commit.
+//! `threadcount compare-results`: compares two results, for instance of two JDKs or two commits.
 
 use super::{FAILED, NOT_JUDGED};
 use crate::history::{Change, GateOutcome, GateRemark, change, gate, text};
@@ -84,7 +84,7 @@ impl CompareResultsCommand {
         Ok(())
     }
 
-    /// The gravest remark decides.
+    /// The gravest remark decides the exit code.
     fn judge(&self, remarks: &[GateRemark]) -> ExitCode {
         remarks.iter().for_each(|remark| note!("{}", remark.sentence));
         match remarks.iter().map(|remark| remark.outcome).max() {

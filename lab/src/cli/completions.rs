@@ -1,4 +1,4 @@
-//! `threadcount completions`: what a shell needs to complete our flags.
+//! `threadcount completions`: the script with which a shell completes this program's flags.
 
 use super::{Cli, stdout};
 use clap::{Args, CommandFactory};

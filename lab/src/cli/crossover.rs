@@ -1,4 +1,4 @@
-//! `threadcount compare`: kinds of thread compared inside one JVM, which runs already, or inside two that are started for it.
+//! `threadcount compare`: compares kinds of thread inside one JVM that runs already, or inside two that are started for it.
 
 use super::attached_load::{self, Attachment};
 use super::experiment_args::{ExperimentArgs, print_masked};
@@ -32,23 +32,24 @@ use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
-/// Two minutes after a JVM is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
+/// How long all periods take in one JVM. With at most 37 s of warm-up and some ten seconds for the reasons, the answer comes two minutes
+/// after the JVM is ready.
 const BUDGET: Duration = Duration::from_secs(66);
-/// So much longer where the JVM still warms up, or too little is known: three minutes after it is ready there is an answer.
+/// The time added if the JVM still warms up or the intervals are too wide. The answer then comes three minutes after the JVM is ready.
 const ANOTHER_MINUTE: Duration = Duration::from_secs(60);
-/// Two JVMs with periods of [`BUDGET`] take this many seconds, with their start and warm-up.
+/// How long two JVMs with periods of [`BUDGET`] take with their start and warm-up, in seconds.
 const WHOLE_S: f64 = 300.0;
-/// So often the ratios so far are printed.
+/// The time between two lines with the ratios so far.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 /// The number of JVMs that are started, one after the other.
 const JVMS: u32 = 2;
-/// So often a line of the warm-up is printed.
+/// The time between two lines during the warm-up.
 const WARMING_LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Flags about fresh JVMs, and about a result of several runs.
+/// The flags that need fresh JVMs or a result of several runs.
 const FRESH_JVMS_ONLY: [&str; 7] = ["fresh", "fail_if", "save", "open", "runs", "jfr", "no_probe"];
 
-/// `--crossover` and what belongs to it.
+/// `--crossover` and the flags that belong to it.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
@@ -76,7 +77,7 @@ pub struct CrossoverOptions {
 #[derive(Clone, Copy, Debug)]
 struct PeriodsBudget {
     usual: Duration,
-    /// So long where the JVM still warms up, or too little is known.
+    /// The time if the JVM still warms up or too little is known.
     longest: Duration,
 }
 
@@ -89,8 +90,8 @@ impl PeriodsBudget {
         })
     }
 
-    /// The budget in one of two JVMs that are started, where both together may take `whole_s` seconds. Only the first one may take longer:
-    /// after it, it is known whether the figures are hard to measure.
+    /// The budget in one of two started JVMs, which may take `whole_s` seconds together. Only the first JVM may take longer: then it is
+    /// known whether the figures are hard to measure.
     fn of_started(whole_s: Option<f64>, jvm: u32) -> Self {
         let usual = whole_s.map_or(BUDGET, |it| BUDGET.mul_f64(it / WHOLE_S));
         let may_be_longer = jvm == 0 && usual >= BUDGET;
@@ -112,7 +113,7 @@ impl CrossoverOptions {
         Ok(self.treatments.clone())
     }
 
-    /// The experiment, whose own question is about virtual threads, with the question of these treatments.
+    /// Replaces the experiment's question about virtual threads by one about these treatments.
     pub(super) fn asking(&self, mut experiment: Experiment) -> Experiment {
         if let Some(question) = words::question_of_number(&self.treatments) {
             experiment.question = question;
@@ -157,7 +158,7 @@ pub(super) fn attached(
     finish(&document, &question, &settings, None, options, fail_above)
 }
 
-/// Its records, as a result has them.
+/// The crossover with its records as a result stores them, without secrets.
 fn without_secrets(mut crossover: Crossover, experiment: &Experiment) -> Crossover {
     for records in [&mut crossover.explaining, &mut crossover.alone] {
         let kept = std::mem::take(records).into_iter();
@@ -166,10 +167,10 @@ fn without_secrets(mut crossover: Crossover, experiment: &Experiment) -> Crossov
     crossover
 }
 
-/// A crossover inside two JVMs that are started for it. It is a result, in a folder of its own.
+/// Runs a crossover inside two JVMs that it starts. It becomes a result in a folder.
 ///
 /// # Errors
-/// A folder that cannot be written, a server that cannot be started or switched.
+/// A folder that cannot be written, or a server that cannot be started or switched.
 pub(super) fn started(
     experiment: &Experiment,
     options: &CrossoverOptions,
@@ -205,8 +206,8 @@ fn is_whole(result: &ResultDocument) -> bool {
         .is_some_and(|it| it.crossover.jvms() == JVMS && it.crossover.ended_early.is_none())
 }
 
-/// The result of a crossover inside two JVMs of the experiment's first variant, one after the other, unless an earlier session has all of
-/// it. It is saved after each JVM. `command` began the session.
+/// Runs a crossover inside two JVMs of the experiment's first variant, one after the other, unless an earlier session has done all of it.
+/// The result is saved after each JVM. `command` is the command line that began the session.
 ///
 /// # Errors
 /// The first JVM has no crossover, or the result cannot be saved.
@@ -245,8 +246,7 @@ pub(super) fn inside_two_jvms(
     }
 }
 
-/// The crossover inside one of the JVMs. Its first seconds are on one kind of thread alone: the baseline in the first JVM, and virtual threads
-/// in the second.
+/// Runs the crossover inside one of the JVMs. The first JVM begins with the baseline alone, the second with virtual threads alone.
 fn inside_a_jvm(
     experiment: &Experiment,
     options: &CrossoverOptions,
@@ -291,7 +291,7 @@ fn inside_a_jvm(
     Ok(found)
 }
 
-/// Whether the service or the user ended it, so that fresh JVMs would end alike.
+/// Whether the service or the user ended the crossover, so that fresh JVMs would end in the same way.
 pub(super) fn is_of_service(why: &miette::Report) -> bool {
     matches!(
         why.downcast_ref(),
@@ -299,7 +299,7 @@ pub(super) fn is_of_service(why: &miette::Report) -> bool {
     )
 }
 
-/// The root cause first, as the answer.
+/// Puts the root cause of a failed start first.
 fn not_ready(error: LaunchError, experiment: &Experiment, variant: &Variant) -> CrossoverFailure {
     if error.is_interrupt() {
         return CrossoverFailure::Interrupted;
@@ -331,7 +331,7 @@ fn of_server(
         treatments,
         budget: budget.usual,
         longest_budget: budget.longest,
-        // Nobody else knows its port.
+        // The port was chosen just now, so that nobody else knows it.
         beside_others: true,
         alone: Some(alone),
     };
@@ -364,7 +364,7 @@ fn exit_code(document: &CrossoverDocument, fail_above: f64) -> ExitCode {
     if has_failed(document, fail_above) { ExitCode::from(super::FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// Whether it was broken off, measured nothing, or had more failed requests than are allowed, which is printed.
+/// Whether the crossover was broken off, measured nothing, or had more failed requests than are allowed. The last one is printed.
 pub(super) fn has_failed(document: &CrossoverDocument, fail_above: f64) -> bool {
     let crossover = &document.crossover;
     let is_whole = crossover.ended_early.is_none() && !document.comparisons.is_empty();
@@ -379,14 +379,14 @@ pub(super) fn has_failed(document: &CrossoverDocument, fail_above: f64) -> bool 
     !is_whole || are_too_many
 }
 
-/// What goes on, on stderr: the state, and the ratios so far every few seconds.
+/// Prints progress on stderr: the state, and the ratios so far every few seconds.
 #[derive(Debug, Default)]
 struct CrossoverProgress {
     warming: Option<WarmingUp>,
     printed: Option<Instant>,
 }
 
-/// The warm-up so far: when it began, when its last line was printed, and the responses since.
+/// The warm-up so far: its begin, the time of its last line, and the responses since that line.
 #[derive(Debug)]
 struct WarmingUp {
     began: Instant,
@@ -399,7 +399,8 @@ impl WarmingUp {
         Self { began: now, printed: now, ok: 0 }
     }
 
-    /// More responses. Every five seconds: for how long the server has been warmed up, and the responses per second since the last time.
+    /// Counts more responses. Every five seconds it returns how long the server has been warmed up, and the responses per second since the
+    /// last line.
     fn answered(&mut self, ok: u64, now: Instant) -> Option<(Duration, f64)> {
         self.ok += ok;
         let since = now - self.printed;
@@ -447,7 +448,7 @@ impl CrossoverProgress {
     }
 
     fn block(&mut self, crossover: &Crossover) {
-        // The machine that computes it is the one that is measured.
+        // Ratios are computed on the machine that is being measured, so they are computed rarely.
         if self.printed.is_some_and(|at| at.elapsed() < PRINTED_EVERY) {
             return;
         }

@@ -1,4 +1,4 @@
-//! `threadcount diagnose`: why a JVM hangs or crawls.
+//! `threadcount diagnose`: finds out why a JVM hangs or crawls.
 
 use super::interrupt;
 use super::process_id::process_id;
@@ -50,7 +50,7 @@ impl DiagnoseCommand {
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let gathered = gather(self.pid, Options { agent: !self.no_agent }, &stop).into_diagnostic()?;
         let verdicts = judge(&gathered.evidence);
-        // Before stdout, which may be gone.
+        // The file comes first, because stdout may be closed.
         let written = self.out.as_deref().map_or(Ok(()), |file| write(file, self.pid, &verdicts, &gathered));
         stdout::show(&diagnosis::text(&verdicts, &gathered.evidence.missing_sources), false)?;
         written?;
@@ -64,7 +64,7 @@ impl DiagnoseCommand {
     }
 }
 
-/// What `--out` writes.
+/// The JSON document that `--out` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,

@@ -1,4 +1,4 @@
-//! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
+//! The options that `run` and `compare` share, and the way of an experiment from preparation to the written report.
 
 use super::crossover::{self, CrossoverOptions};
 use super::experiment_outcome::ExperimentOutcome;
@@ -34,16 +34,16 @@ use threadcount_report::{Format, ReportError};
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::claim::judge;
 
-/// Where a session comes from.
+/// Where the experiment of a session comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionKind {
-    /// A file, whose variants may tell something without one of them.
+    /// An experiment file. One of its variants alone may be worth a result.
     Experiment,
-    /// The flags of `compare`, whose user waits for the difference of these variants.
+    /// The flags of `compare`. The user wants the difference between the variants.
     Comparison,
 }
 
-/// Where the result goes and what it decides.
+/// Flags for the result's folder, the exit code and the instruments.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Result")]
 pub struct ExperimentArgs {
@@ -80,9 +80,9 @@ pub struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// The folder of one experiment; of several, each has one of its own below `--out`.
+    /// The folder of one experiment's result. If there are several experiments, each has a folder below `--out`.
     pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {
-        // An experiment is named after its file, whose name may be anything.
+        // An experiment is named after its file, which may have any name.
         let experiment = if [".", ".."].contains(&experiment) { "_" } else { experiment };
         match &self.out {
             Some(out) if many => out.join(experiment),
@@ -91,17 +91,17 @@ impl ExperimentArgs {
         }
     }
 
-    /// Before the first of several experiments runs: the folder of the last one must be free, too.
+    /// Checks the folder of each experiment before the first one runs.
     ///
     /// # Errors
-    /// It has a result.
+    /// The folder contains a result.
     pub fn check_folder(&self, experiment: &str, many: bool) -> miette::Result<()> {
         let path = self.out_folder(experiment, many);
         let is_refused = self.out.is_some() && !self.replace && ResultFolder::is_taken(&path);
         if is_refused { Err(FolderError::Taken { path }).into_diagnostic() } else { Ok(()) }
     }
 
-    /// The folder of a new result, locked.
+    /// Creates and locks the folder of a new result.
     pub(super) fn folder(&self, experiment: &str, many: bool) -> Result<ResultFolder, FolderError> {
         let path = self.out_folder(experiment, many);
         match &self.out {
@@ -113,7 +113,7 @@ impl ExperimentArgs {
         }
     }
 
-    /// The result that `--resume` names, and its folder, locked.
+    /// The result that `--resume` names, and its locked folder.
     ///
     /// # Errors
     /// A result that cannot be read, that others could have written, or that another session writes.
@@ -121,7 +121,7 @@ impl ExperimentArgs {
         self.resume.as_deref().map(Earlier::locked).transpose()
     }
 
-    /// What of this command line holds for one that is run again to be resumed.
+    /// The stored flags, with those of this command line that apply to a resumed session.
     pub(super) fn resuming(&self, stored: Self) -> Self {
         Self {
             out: None,
@@ -133,10 +133,10 @@ impl ExperimentArgs {
         }
     }
 
-    /// With `--dry-run` the Job that would send the loads is printed, and nothing runs. False: it was not asked for.
+    /// Prints the Job that would send the loads if `--dry-run` asks for it. Returns false if it was not asked for.
     ///
     /// # Errors
-    /// Loads that pods cannot send.
+    /// The loads cannot be sent by pods.
     #[cfg(feature = "kubernetes")]
     pub fn is_dry_run(&self, experiments: &[&Experiment]) -> miette::Result<bool> {
         if self.kubernetes.is_asked_for() {
@@ -160,7 +160,7 @@ impl ExperimentArgs {
         return false;
     }
 
-    /// Who sends the loads; `None`: this process.
+    /// The pods that send the loads, or `None` if this process sends them.
     #[cfg(feature = "kubernetes")]
     fn pods(&self, interrupted: &AtomicBool) -> miette::Result<Option<Box<dyn LoadSender>>> {
         if !self.kubernetes.is_asked_for() {
@@ -174,10 +174,10 @@ impl ExperimentArgs {
         Ok(None)
     }
 
-    /// Prepares, runs, reports and judges.
+    /// Prepares, runs, reports and judges an experiment.
     ///
     /// # Errors
-    /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
+    /// A claim that cannot be read, a server that cannot be had, or a result that cannot be written.
     pub fn run(
         &self,
         mut experiment: Experiment,
@@ -187,7 +187,7 @@ impl ExperimentArgs {
         let conditions = self.conditions(&experiment)?;
         let launcher = self.launcher(&experiment);
         self.mark_without_probe(&mut experiment);
-        // What pods can do, this machine does not know.
+        // This machine does not know what pods can do.
         let sends_here = !self.sends_elsewhere();
         if sends_here {
             prepare_loads(&mut experiment);
@@ -239,7 +239,7 @@ impl ExperimentArgs {
         let SessionEnd { document, unsaved } =
             session::resume(&runner, done, &mut progress).into_diagnostic()?;
         progress.finish();
-        // Nothing stays in the cluster while somebody reads.
+        // The pods are removed before anybody reads the report.
         drop(pods);
         let disk_full = match &unsaved {
             Some(_) => show(&document, None).map(|()| false)?,
@@ -260,7 +260,7 @@ impl ExperimentArgs {
         })
     }
 
-    /// The outcome of an experiment that is a crossover.
+    /// Makes the outcome of an experiment that is a crossover.
     fn end_of_crossover(
         &self,
         document: ResultDocument,
@@ -278,12 +278,12 @@ impl ExperimentArgs {
         })
     }
 
-    /// Whether something is asked that only runs in fresh JVMs have.
+    /// Whether a flag asks for something that only runs in fresh JVMs have.
     pub(super) fn needs_runs(&self) -> bool {
         !self.fail_if.is_empty() || self.jfr || self.no_probe || self.sends_elsewhere()
     }
 
-    /// Each `--fail-if` as it is written and read.
+    /// Each `--fail-if`, as it is written and as it was read.
     fn conditions(&self, experiment: &Experiment) -> miette::Result<Vec<(&String, Claim)>> {
         let names = Names::of(experiment);
         let mut conditions = Vec::new();
@@ -311,7 +311,7 @@ impl ExperimentArgs {
         }
     }
 
-    /// The estimate and the result have to know of variants that run without a probe.
+    /// Marks the variants that run without a probe, for the estimate and the result.
     fn mark_without_probe(&self, experiment: &mut Experiment) {
         let is_without = self.probe_choice() == ProbeChoice::Off && !self.jfr;
         let started =
@@ -319,11 +319,11 @@ impl ExperimentArgs {
         started.filter(|_| is_without).for_each(|it| _ = it.probe.get_or_insert(ProbeChoice::Off));
     }
 
-    /// The page, and the figures on stdout. True: there was no room for all of it.
+    /// Writes the page and prints the figures. Returns true if the disk was too full.
     fn report(&self, document: &ResultDocument, folder: &ResultFolder) -> miette::Result<bool> {
         folder.give_room();
         let page = report::write(document, Format::Html, folder.path());
-        // Before an error about the page: the figures are there.
+        // The figures are printed before an error about the page.
         let shown = show(document, page.as_deref().ok());
         let disk_full = document.rounds.iter().any(|done| done.why == RoundsEnd::DiskFull)
             || page.as_ref().is_err_and(ReportError::is_disk_full);
@@ -336,10 +336,10 @@ impl ExperimentArgs {
     }
 }
 
-/// A warning of what the result does not show.
+/// Warns that the result hides secrets.
 ///
 /// # Errors
-/// The experiment would be none without its secrets.
+/// The experiment would not be valid without its secrets.
 pub(super) fn print_masked(experiment: &Experiment, command: &[String]) -> miette::Result<()> {
     let mut secrets = Secrets::default();
     let _ = experiment.without_secrets(&mut secrets).into_diagnostic()?;
@@ -356,7 +356,7 @@ fn show(document: &ResultDocument, page: Option<&Path>) -> miette::Result<()> {
     super::stdout::print(&format!("\n{text}\n"))
 }
 
-/// The desktop's own way to open a file; where there is none, the path has been printed anyway.
+/// Opens the page in the desktop's browser. If that is impossible, the path has been printed anyway.
 fn open(page: &Path) {
     let opener = Command::new("xdg-open").arg(page).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if let Err(error) = opener {

@@ -1,4 +1,4 @@
-//! What became of experiments: the exit code, and the lines that explain it.
+//! The outcome of experiments: the exit code, and the lines that explain it.
 
 use super::crossover::has_failed;
 use super::{DISK_FULL, FAILED, NOT_JUDGED};
@@ -15,28 +15,27 @@ use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
 use threadcount_stats::runs::is_complete;
 
-/// An experiment's outcome, and what became of each `--fail-if`.
+/// The outcome of one experiment, with its result and each `--fail-if`.
 pub struct ExperimentOutcome {
     pub(super) document: ResultDocument,
     pub(super) conditions: Vec<ClaimResult>,
-    /// The user stopped it.
+    /// Whether the user stopped it.
     pub(super) cut_short: bool,
-    /// There was no room for the rest of it.
+    /// Whether the disk became full before it was done.
     pub(super) disk_full: bool,
-    /// Why the last of it is not in `result.json`.
+    /// Why the last runs are not in `result.json`.
     pub(super) unsaved: Option<FolderError>,
     /// The share of failed requests that a variant may have under a load, from 0 to 1.
     pub(super) fail_above: f64,
 }
 
 impl ExperimentOutcome {
-    /// The result.
     pub const fn document(&self) -> &ResultDocument {
         &self.document
     }
 }
 
-/// What a claim or a `--fail-if` does to the exit code, the gravest last.
+/// The effect of a claim or a `--fail-if` on the exit code, ordered by gravity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Passed,
@@ -45,9 +44,9 @@ enum Outcome {
     DiskFull,
 }
 
-/// 1 where nothing was measured, a run failed or is missing, too many requests failed, a claim of the user's own does not hold or a
-/// `--fail-if` does; 3 where one of them could not be judged, or a variant has no successful request. Each is printed. What the intervals
-/// leave open is printed too, and fails nothing.
+/// The exit code, with a line for each reason. It is 1 if nothing was measured, a run failed or is missing, too many requests failed, a
+/// claim of the user's experiment does not hold or a `--fail-if` does. It is 3 if one of them could not be judged, or a variant has no
+/// successful request. What the intervals leave open is printed too, but fails nothing.
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
@@ -92,7 +91,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     }
 }
 
-/// Prints what has no figures. Of several experiments one may be of no use here; a call that measures nothing has failed.
+/// Prints what has no figures. Among several experiments one may be useless here, but a call that measures nothing has failed.
 fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
     let name = &document.experiment.name;
     if !document.is_any_complete() && !document.ended_by().is_empty() {
@@ -111,7 +110,7 @@ fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
     if failing.is_empty() { Outcome::Passed } else { Outcome::NotJudged }
 }
 
-/// Prints variants of which more requests failed than are allowed.
+/// Prints the variants of which more requests failed than are allowed.
 fn tell_failed_requests(document: &ResultDocument, fail_above: f64) -> Outcome {
     let name = &document.experiment.name;
     let failing = document.failed_requests(fail_above);
@@ -126,7 +125,7 @@ fn tell_failed_requests(document: &ResultDocument, fail_above: f64) -> Outcome {
     if failing.is_empty() { Outcome::Passed } else { Outcome::Failed }
 }
 
-/// Why a claim cannot be judged; `None`: it can.
+/// Says why a claim cannot be judged, or `None` if it can.
 fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
     match (claim.verdict(), &claim.why) {
         (ClaimVerdict::NotTried, Some(why)) => Some(reasons::not_tried(why)),
@@ -135,7 +134,7 @@ fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
     }
 }
 
-/// Whether it is about variants and loads of this session, which `--variant` and `--quick` may leave out.
+/// Whether the claim is about variants and loads of this session. `--variant` and `--quick` may leave some out.
 fn is_asked(document: &ResultDocument, claim: &ClaimResult) -> bool {
     let experiment = &document.experiment;
     parse(&claim.claim, &Names::of(experiment)).is_ok_and(|parsed| {
@@ -153,7 +152,7 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
         return Outcome::Passed;
     }
     match (claim.is_denied(), &claim.says, cannot_be_judged(claim)) {
-        // What a study states is reported, and decides nothing.
+        // A claim of a study is reported, but decides nothing.
         (_, Some(_), _) => Outcome::Passed,
         (_, None, Some(why)) => {
             note!("{name}: the claim `{written}` could not be judged ({why})");
@@ -171,12 +170,12 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
     }
 }
 
-/// A gate of one run closes all the same; it says what it rests on.
+/// A note for a `--fail-if` that rests on one run. It decides the exit code nevertheless.
 fn of_one_run(claim: &ClaimResult) -> &'static str {
     if claim.verdict() == ClaimVerdict::Indicative { " (one run: indicative only)" } else { "" }
 }
 
-/// The same of a `--fail-if`.
+/// Prints the verdict on a `--fail-if`.
 fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &condition.claim);
     if let Some(why) = cannot_be_judged(condition) {
@@ -196,8 +195,8 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
     }
 }
 
-/// Prints each failed run, with the end of its log where no run of the same variant has failed for the same cause. A failure that ended the
-/// session is in the answer already.
+/// Prints each failed run. The end of its log is printed only for the first run of a variant that failed for this cause. A failure that
+/// ended the session is in the answer already.
 fn tell_failures(document: &ResultDocument) -> Outcome {
     let answered = document.ended_by();
     let mut told = BTreeSet::new();

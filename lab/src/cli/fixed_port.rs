@@ -1,10 +1,11 @@
-//! Ports that are fixed in the commands of `compare`.
+//! Finds ports that are fixed in the commands of `compare`.
 
 use threadcount_model::figures;
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::placeholders::PORT;
 
-/// A warning that names the fixed ports of the commands, or of the URL where no command says its port; `None`: each server gets a free one.
+/// A warning that names the fixed ports of the commands, or the port of the URL if no command contains it. `None` if each server gets a
+/// free port.
 pub(super) fn warning(commands: &[(String, String)], urls: &[String]) -> Option<String> {
     let url = urls.first().filter(|url| !url.contains(PORT))?;
     let port = BaseUrl::parse(url).ok()?.port;
@@ -22,7 +23,7 @@ pub(super) fn warning(commands: &[(String, String)], urls: &[String]) -> Option<
     })
 }
 
-/// The words of a command that set a port: this number, or any number of a flag with `port` in its name.
+/// The words of a command that set this port, or any port by a flag with `port` in its name.
 fn fixed_port(command: &str, port: u16) -> Option<String> {
     let words: Vec<&str> = command.split_whitespace().collect();
     words.iter().enumerate().find_map(|(at, word)| {

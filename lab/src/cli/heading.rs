@@ -1,4 +1,4 @@
-//! Headings of the help that several groups of flags stand under.
+//! Headings that several groups of flags share in the help.
 
 pub const PACE: &str = "How much";
 pub const GENERATOR: &str = "Load generator";

@@ -1,4 +1,4 @@
-//! Help: examples first, then the flags that most users need; `--help-all` has all of them.
+//! Shows the help: examples first, then the flags that most users need. `--help-all` shows all flags.
 
 use super::{BAD_INPUT, Cli, DISK_FULL, FAILED, explain, explain_error, told_arguments};
 use clap::{Command, CommandFactory, FromArgMatches};
@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use std::process;
 use threadcount_judge::result_folder::is_without_room;
 
-/// Prints all flags of a command.
+/// The flag that prints all flags of a command.
 const ALL: &str = "--help-all";
 
-/// The flags that the help of a command with more than twelve has.
+/// The most used flags of the commands that have more than twelve.
 const MOST_USED: [(&str, [&str; 12]); 3] = [
     (
         "run",
@@ -67,7 +67,7 @@ const MOST_USED: [(&str, [&str; 12]); 3] = [
 
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// The command line of this process. It prints help and ends the process where that is asked for, or where it cannot be read.
+/// Reads the command line of this process. Prints help or an error and ends the process where needed.
 #[must_use]
 pub fn parse() -> Cli {
     let written: Vec<OsString> = std::env::args_os().collect();
@@ -82,7 +82,7 @@ pub fn parse() -> Cli {
     }
     let matches = command(all.is_some()).try_get_matches_from(arguments);
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|error| match error.kind() {
-        // Its text quotes what nobody else may read.
+        // The message of clap would quote arguments that may be secret.
         kind if is_told && error.use_stderr() => {
             explain(&format!(
                 "load @-: the arguments on standard input are not those of this version: {kind}"
@@ -115,7 +115,7 @@ fn command(with_all: bool) -> Command {
     })
 }
 
-/// One line about the command, its examples, then the rest of what is written about it.
+/// Orders the help: one line about the command, its examples, then everything else.
 fn examples_first(command: Command) -> Command {
     let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let about = command.get_long_about().map(ToString::to_string);
@@ -128,7 +128,7 @@ fn examples_first(command: Command) -> Command {
     }
 }
 
-/// Without the flags that few need.
+/// Hides the flags that few users need.
 fn short(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let Some((_, kept)) = MOST_USED.iter().find(|(of, _)| *of == name) else { return command };
@@ -144,7 +144,7 @@ fn short(command: Command) -> Command {
 mod tests {
     use super::*;
 
-    /// Of a terminal as it opens.
+    /// The usual width of a terminal.
     const COLUMNS: usize = 80;
 
     fn help(name: &str, with_all: bool) -> String {
@@ -153,7 +153,7 @@ mod tests {
         command.find_subcommand_mut(name).expect(name).render_help().to_string()
     }
 
-    /// Those that are shown, without -h.
+    /// Counts the flags in the help, without -h.
     fn flags(name: &str, with_all: bool) -> usize {
         let command = command(with_all);
         let command = command.find_subcommand(name).expect(name);

@@ -1,4 +1,4 @@
-//! `threadcount history`: all results below a folder.
+//! `threadcount history`: shows all results below a folder.
 
 use crate::history::{find, text, timeline};
 use clap::Args;

@@ -1,7 +1,7 @@
-//! Signals.
+//! Handles signals.
 //!
-//! Ctrl-C, SIGTERM, SIGHUP and SIGXCPU (a soft limit of CPU time): the first asks for an early end with everything that was measured, the second ends at once. One that
-//! this process was started to ignore, as under `nohup`, stays ignored.
+//! The first Ctrl-C, SIGTERM, SIGHUP or SIGXCPU (a soft limit of CPU time) asks for an early end that keeps everything measured; the second
+//! ends the process at once. A signal that this process was started to ignore, as under `nohup`, stays ignored.
 
 use procfs::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
@@ -17,20 +17,20 @@ use std::sync::atomic::AtomicBool;
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGXCPU].into_iter().filter(|signal| !is_ignored(*signal)) {
-        // In this order: the first signal must find the flag unset.
+        // The order matters: the first signal must find the flag unset.
         flag::register_conditional_shutdown(signal, i32::from(super::FAILED), Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
 }
 
-/// Was it ignored when this process began, as SIGHUP is under `nohup`?
+/// Whether the signal was ignored when this process began, as SIGHUP is under `nohup`.
 fn is_ignored(signal: i32) -> bool {
     let status = Process::myself().and_then(|process| process.status());
     status.is_ok_and(|status| status.sigign & (1 << (signal - 1)) != 0)
 }
 
-/// A file larger than `ulimit -f` allows is an error of the write, as on a full disk, and not the end of the process.
+/// Turns a write beyond `ulimit -f` into an error of the write, as on a full disk. Otherwise the signal would end the process.
 ///
 /// # Errors
 /// The kernel's error when the handler cannot be installed.

@@ -1,4 +1,4 @@
-//! `threadcount load --kubernetes`: pods send the load, and their results become one.
+//! `threadcount load --kubernetes`: pods send a load, and their results are merged into one.
 
 use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
@@ -24,10 +24,10 @@ use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 use threadcount_load::merge::{Merge, Message};
 use threadcount_load::plan::{LoadPlan, LoadShare};
 
-/// So long before the start all pods must run and their clocks agree: time enough to end them before they send anything.
+/// By this time before the start all pods must run and their clocks agree. It is enough time to end them before they send anything.
 const CHECK_BEFORE_NS: u64 = 3 * NANOS_PER_S;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A pod that has not begun after this time is told again.
+/// The time after which a pod that has not begun gets its line again.
 const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Sends the plan from a cluster and shows the result.
@@ -83,7 +83,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     match (ended, is_checked) {
         (Ok(()), _) => merge::show(merge, output, files),
         (Err(error), false) => Err(error.into()),
-        // What was measured is shown all the same.
+        // Shows what was measured in spite of the error.
         (Err(error), true) => {
             note!("{:?}", miette::Report::from(error));
             let _ = merge::show(merge, output, files)?;
@@ -92,7 +92,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     }
 }
 
-/// What has happened so far.
+/// Collects what the pods report.
 struct Gathering<'l> {
     load: &'l ClusterLoad,
     start_at_unix_ns: u64,
@@ -100,11 +100,11 @@ struct Gathering<'l> {
     seen: SeenPods,
     live: Live,
     is_quiet: bool,
-    /// Pods that told that they were interrupted.
+    /// The pods that reported an interruption.
     cut_short: BTreeSet<u32>,
-    /// Whether the load may begin was decided.
+    /// Whether it was decided if the load may begin.
     is_checked: bool,
-    /// By Ctrl-C before that.
+    /// Whether Ctrl-C came before that decision.
     is_cancelled: bool,
     /// Why nothing was sent.
     refused: Option<miette::Report>,
@@ -116,7 +116,7 @@ struct Gathering<'l> {
 struct Telling {
     line: String,
     inputs: UnboundedSender<Vec<PodInput>>,
-    /// When each pod was told last.
+    /// The time at which each pod got its line last.
     told: BTreeMap<u32, Instant>,
 }
 
@@ -126,13 +126,13 @@ impl Telling {
             return;
         }
         self.told.insert(index, Instant::now());
-        // Where nobody follows the Job any more, its end is among the events.
+        // If nobody follows the Job any more, the events say so.
         let _ = self.inputs.send(vec![PodInput::new(0, pod, &self.line)]);
     }
 }
 
 impl Gathering<'_> {
-    /// Until the Job is gone. Ctrl-C, a refusal or a damaged line end it early.
+    /// Gathers events until the Job is gone. Ctrl-C, a refusal or a damaged line ends it early.
     fn gather(&mut self, events: &Receiver<Event>, interrupted: &AtomicBool, stop: &AtomicBool) {
         loop {
             match events.recv_timeout(LOOK_EVERY) {
@@ -157,7 +157,7 @@ impl Gathering<'_> {
         if !interrupted.load(Ordering::Relaxed) {
             self.name_who_was_cut_short();
         }
-        // All pods ended before their time.
+        // All pods ended before the time of the check.
         if !self.is_checked && self.ended.is_ok() {
             self.refused = self.refused.take().or_else(|| self.why_not_to_start());
         }
@@ -169,7 +169,8 @@ impl Gathering<'_> {
         waiting.for_each(|index| self.telling.tell(index, self.seen.name(index)));
     }
 
-    /// Of a pod that its node evicts and that ends in time, as ours do, the API server has no word but in its events.
+    /// Names the pods that were cut short. If a node evicts a pod and it ends in time, as ours do, only the events of the API server tell
+    /// of it.
     fn name_who_was_cut_short(&mut self) {
         for index in &self.cut_short {
             if let Some(share) = LoadShare::new(*index, self.load.pods) {
@@ -215,7 +216,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// Whether the load can begin: all pods there, clocks in agreement.
+    /// Says why the load cannot begin: pods are missing, or clocks disagree.
     fn why_not_to_start(&self) -> Option<miette::Report> {
         let begun: Vec<u32> = self.merge.begun().collect();
         let when = format!("{} s before the start", CHECK_BEFORE_NS / NANOS_PER_S);

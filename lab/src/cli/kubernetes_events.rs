@@ -1,4 +1,4 @@
-//! What happens in the cluster, said on standard error.
+//! Prints what happens in the cluster on standard error.
 
 use std::fmt;
 use threadcount_cluster::ClusterLoad;
@@ -7,12 +7,12 @@ use threadcount_cluster::follow::Event;
 use threadcount_cluster::pod_state::PodState;
 use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 
-/// What the pods of a Job are there for.
+/// The purpose of a Job's pods.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
-    /// One load, which begins then.
+    /// They send one load, which begins at this time.
     Load { start_at_unix_ns: u64 },
-    /// All loads of a session.
+    /// They send all loads of a session.
     Session,
 }
 
@@ -28,11 +28,11 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// Says it, if there is anything to say.
+/// Prints an event, if it is worth a line.
 pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet: bool) {
     let name = &load.name;
-    let said = match event {
-        // What the user has to do is said in any case.
+    let output_text = match event {
+        // The user must act on this, so it is printed even with `--quiet`.
         Event::Stays { namespace, name } => {
             note!(
                 "{name} is still there. Kubernetes removes it once its node is back or was removed too. To remove it at once: \
@@ -58,6 +58,6 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
         Event::Pod { .. } | Event::Line { .. } | Event::End(_) => return,
     };
     if !is_quiet {
-        note!("{said}");
+        note!("{output_text}");
     }
 }

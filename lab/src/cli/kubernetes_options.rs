@@ -1,4 +1,4 @@
-//! The flags of a load that pods of a cluster send, and the Job they make.
+//! The flags of a load that the pods of a cluster send, and the Job that they make.
 
 use super::told_arguments::{TOLD, ToldArguments};
 use crate::run::pods::LONGEST_LOAD;
@@ -13,11 +13,11 @@ use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 use threadcount_load::plan::LoadPlan;
 use threadcount_model::parse;
 
-/// An image that was imported on the nodes; `./dev dist` makes it.
+/// The image that is used by default. It is imported on the nodes; `./dev dist` makes it.
 const DEFAULT_IMAGE: &str = concat!("localhost/threadcount:", env!("CARGO_PKG_VERSION"));
-/// For images, the ends of logs and whatever else a cluster takes its time for.
+/// Time for pulling images, the ends of logs and other things that take a cluster long.
 const SPARE_S: u64 = 120;
-/// What a Job may last whose pods stay for a session. They end by themselves when nobody tells them anything any more.
+/// The longest life of a Job with the pods of a session. They end by themselves when nobody sends them anything any more.
 const LONGEST_SESSION_S: i64 = 24 * 3_600;
 
 /// A load sent by a cluster.
@@ -56,7 +56,7 @@ pub struct KubernetesOptions {
     pub dry_run: bool,
 }
 
-/// Flags that are not for the pods, and whether each has a value.
+/// The flags that are not passed to the pods, and whether each has a value.
 const OWN_FLAGS: [(&str, bool); 16] = [
     ("--kubernetes", false),
     ("--pods", true),
@@ -76,7 +76,7 @@ const OWN_FLAGS: [(&str, bool); 16] = [
     ("--csv", true),
 ];
 
-/// Flags whose files would have to be in the image.
+/// The flags that name files, which would have to be in the image.
 const FILE_FLAGS: [&str; 6] = ["--targets", "--cacert", "--cert", "--key", "--unix-socket", "--log"];
 
 impl KubernetesOptions {
@@ -88,11 +88,11 @@ impl KubernetesOptions {
         self.pods.map_or(2, NonZeroU32::get)
     }
 
-    /// The Job of this plan, which pods begin at a moment of the wall clock, and the line that each pod is told: what it sends, which may
-    /// be secret, is no part of the Job. `arguments` are those of this process.
+    /// The Job of this plan, which its pods begin at a moment of the wall clock, and the line with the load that each pod gets. The line is
+    /// no part of the Job, because it may contain secrets. `arguments` are those of this process.
     ///
     /// # Errors
-    /// A file that pods do not have.
+    /// A file that the pods do not have.
     pub fn cluster_load(
         &self,
         plan: &LoadPlan,
@@ -116,7 +116,7 @@ impl KubernetesOptions {
         Ok((ClusterLoad { deadline_s, ..self.job(shown.to_vec()) }, told))
     }
 
-    /// The Job whose pods stay, and send one load after the other.
+    /// The Job with pods that stay and send one load after the other.
     pub fn workers(&self) -> ClusterLoad {
         let arguments = ["worker", "--share", "auto"].map(str::to_owned).to_vec();
         ClusterLoad { deadline_s: LONGEST_SESSION_S, ..self.job(arguments) }
@@ -138,7 +138,7 @@ impl KubernetesOptions {
         }
     }
 
-    /// The image is ours: it has no file of the user's.
+    /// Whether the image is our default one, which contains no file of the user.
     pub fn has_default_image(&self) -> bool {
         self.image == DEFAULT_IMAGE
     }
@@ -150,7 +150,7 @@ fn deadline_s(plan: &LoadPlan, start_after: Duration) -> i64 {
     i64::try_from((lasts + around).as_secs() + SPARE_S).unwrap_or(i64::MAX)
 }
 
-/// The arguments of this process, from `load` on, without those that are not for the pods.
+/// The arguments of this process from `load` on, without those that are not passed to the pods.
 fn for_pods(arguments: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut rest = arguments.iter().skip_while(|argument| *argument != "load");
@@ -168,7 +168,7 @@ fn for_pods(arguments: &[String]) -> Vec<String> {
     kept
 }
 
-/// An argument that names a file.
+/// The first argument that names a file.
 fn file_in(arguments: &[String]) -> Option<&str> {
     let is_file = |argument: &&String| {
         let name = argument.split_once('=').map_or(argument.as_str(), |(name, _)| name);

@@ -1,4 +1,4 @@
-//! `run --kubernetes` and `compare --kubernetes`: pods that stay send the loads of a session.
+//! `run --kubernetes` and `compare --kubernetes`: pods that stay for the session send its loads.
 
 use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
@@ -12,13 +12,14 @@ use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
 use threadcount_servers::workload::load_plan::load_plan;
 use threadcount_servers::workload::order::check_files;
 
-/// The address does not matter for how many connections there are.
+/// A plan needs an address, but its number of connections does not depend on it.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
-/// Refuses what pods cannot do: start a server, run another tool, read a file of this machine, or share fewer connections than they are.
+/// Refuses what pods cannot do: start a server, run another tool, read a file of this machine, or share fewer connections than there are
+/// pods.
 ///
 /// # Errors
-/// The first of them, with what to write instead.
+/// The first refusal, with what to write instead.
 pub(super) fn check(options: &KubernetesOptions, experiment: &Experiment) -> miette::Result<()> {
     for load in &experiment.loads {
         if !matches!(load.workload, Workload::Http(_) | Workload::Capacity(_)) {
@@ -60,12 +61,12 @@ pub(super) fn check(options: &KubernetesOptions, experiment: &Experiment) -> mie
     })
 }
 
-/// A search is warmed up by fewer than its steps have.
+/// The fewest connections that a load has at any time. A search warms up with fewer than its steps have.
 fn fewest_connections(load: &LoadSpec) -> u32 {
     load_plan(load, SOMEWHERE).map_or(load.clients(), |plan| plan.connections.get())
 }
 
-/// The Job as it would be made.
+/// Prints the Job that would be made.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -76,7 +77,7 @@ pub(super) fn print(options: &KubernetesOptions) -> miette::Result<()> {
 /// Makes the Job and waits for its pods.
 ///
 /// # Errors
-/// No Job, or pods that cannot send.
+/// The Job cannot be made, or its pods cannot send.
 pub(super) fn start(options: &KubernetesOptions, interrupted: &AtomicBool) -> miette::Result<Pods> {
     let load = options.workers();
     let told = load.clone();

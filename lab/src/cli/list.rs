@@ -1,4 +1,4 @@
-//! `threadcount list`: the experiments.
+//! `threadcount list`: lists the experiments.
 
 use super::progress::in_minutes;
 use super::stdout;
@@ -9,7 +9,7 @@ use threadcount_config::find::{About, Listed, Places, Size};
 use threadcount_machine::bundle;
 use threadcount_report::layout;
 
-/// Where the lines below a name begin.
+/// The indentation of the lines below a name.
 const INDENT: &str = "    ";
 
 /// List the experiments and how long they take; with a name, show the study it repeats and what it needs
@@ -63,7 +63,8 @@ impl ListCommand {
     }
 }
 
-/// A line for each: its name, how long it takes with `--quick`, usually, and with `--published`, its question, cut where the line ends.
+/// One line for each experiment: its name, how long it takes with `--quick`, usually and with `--published`, and its question, cut at the
+/// end of the line.
 fn table(all: &[Listed], width: usize) -> String {
     let row = |listed: &Listed| match &listed.about {
         Ok(about) => {
@@ -104,7 +105,7 @@ fn words(about: &About) -> String {
     lines.iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// `at most about 11 min (30 runs)`; where a JVM that becomes warm slowly takes longer, how much.
+/// The duration as `at most about 11 min (30 runs)`, and how much longer a JVM takes that warms up slowly.
 fn size(Size { runs, estimate_s, longest_s }: Size) -> String {
     let (Some(estimate_s), Some(longest_s)) = (estimate_s, longest_s) else {
         return format!("unknown duration ({runs} runs)");

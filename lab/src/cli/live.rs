@@ -1,4 +1,4 @@
-//! The progress of a load, on stderr: a bar in a terminal, a plain line every few seconds in a log.
+//! Shows the progress of a load on stderr: a bar in a terminal, a plain line every few seconds in a log.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
@@ -7,44 +7,44 @@ use threadcount_load::plan::LoadPlan;
 use threadcount_model::figures;
 use threadcount_model::printable::printable;
 
-/// A line in a log covers this many seconds.
+/// The number of seconds that one line of a log covers.
 const SECONDS_PER_LINE: u32 = 5;
 
 /// The progress of one load.
 #[derive(Debug)]
 pub enum Live {
-    /// A terminal.
+    /// A bar in a terminal.
     Bar { bar: ProgressBar, unit: Unit },
-    /// A log.
+    /// Lines in a log.
     Lines(Window),
-    /// `--quiet`.
+    /// Nothing, with `--quiet`.
     Quiet,
 }
 
 /// The unit of the bar.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// Seconds, by the plan's duration.
+    /// Seconds, if the plan has a duration.
     Seconds,
-    /// Requests, by the plan's number.
+    /// Requests, if the plan has a number of them.
     Requests,
 }
 
-/// What has happened since the last line.
+/// The counts since the last line.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
-    /// When it begins, in seconds since the start of the load.
+    /// The beginning of the window, in seconds since the start of the load.
     from_s: f64,
     ok: u64,
     failed: u64,
-    /// How many seconds had a response.
+    /// The number of seconds with a response.
     seconds: u32,
-    /// The worst second's figures.
+    /// The figures of the worst second.
     worst: Option<SecondTimes>,
 }
 
 impl Live {
-    /// Follows a plan in the way that fits where stderr goes.
+    /// Follows a plan, with a bar if stderr is a terminal.
     #[must_use]
     pub fn new(plan: &LoadPlan, quiet: bool) -> Self {
         if quiet {
@@ -57,7 +57,7 @@ impl Live {
             Some(time) => (time.as_secs_f64().ceil() as u64, Unit::Seconds),
             None => (plan.stop.requests().unwrap_or(0), Unit::Requests),
         };
-        // Drawn once a second, from on_second: a ticker of its own would take time from the generator.
+        // The bar is drawn once per second by `second`. A ticker thread would take time from the generator.
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} %  {wide_msg}") {
             bar.set_style(style);
@@ -66,10 +66,10 @@ impl Live {
         Self::Bar { bar, unit }
     }
 
-    /// Shows one more second. Of the last one it is not known yet how much of it has passed.
+    /// Shows one more second. How much of the last second has passed is not known yet.
     pub fn second(&mut self, second: &Second) {
         match self {
-            // It goes away at once.
+            // The bar goes away at once.
             Self::Bar { .. } if second.ends_load => {}
             Self::Bar { bar, unit } => {
                 let mut window = Window::from(f64::from(second.index));
@@ -85,7 +85,7 @@ impl Live {
         }
     }
 
-    /// Takes the bar away, so that the result stands alone. `elapsed_s`: how long the load took, where that is known.
+    /// Removes the bar, so that the result stands alone. `elapsed_s` is how long the load took, if that is known.
     pub fn finish(&mut self, elapsed_s: Option<f64>) {
         match (self, elapsed_s) {
             (Self::Bar { bar, .. }, _) => bar.finish_and_clear(),
@@ -107,7 +107,7 @@ impl Window {
         Self { from_s, ..Self::default() }
     }
 
-    /// Adds a second; the line that is due with it.
+    /// Adds a second and returns the line that is due with it.
     fn passed(&mut self, second: &Second) -> Option<String> {
         self.add(second);
         let until_s = second.index + 1;
@@ -116,7 +116,7 @@ impl Window {
         (is_due && !second.ends_load).then(|| self.line(f64::from(until_s)))
     }
 
-    /// The line of what is left at the end of the load; the rate of a moment would mean nothing.
+    /// The line for the rest at the end of the load. A rest of a moment has no meaningful rate.
     fn ended(&mut self, elapsed_s: f64) -> Option<String> {
         (elapsed_s - self.from_s >= 1.0).then(|| self.line(elapsed_s))
     }
@@ -204,16 +204,16 @@ mod tests {
     fn a_part_of_a_second_at_the_end_is_no_second_and_seconds_in_which_nothing_came_are() {
         let four: Vec<Second> = (0..4).map(|index| second(index, 378, 0, 2.0)).collect();
         let late = last(second(4, 1, 0, 2.0));
-        let said = lines(&[four.clone(), vec![late.clone()]].concat(), 4.01);
-        assert!(said.len() == 1 && said[0].starts_with("    4 s  377/s  worst"), "{said:?}");
-        // After five seconds a line is due; what is left of the load is shorter than a second.
-        let said = lines(&[four, vec![second(4, 378, 0, 2.0), last(second(5, 1, 0, 2.0))]].concat(), 5.01);
-        assert!(said.len() == 1 && said[0].starts_with("    5 s  378/s  worst"), "{said:?}");
+        let printed = lines(&[four.clone(), vec![late.clone()]].concat(), 4.01);
+        assert!(printed.len() == 1 && printed[0].starts_with("    4 s  377/s  worst"), "{printed:?}");
+        // A line is due after five seconds. The rest of the load is shorter than a second.
+        let printed = lines(&[four, vec![second(4, 378, 0, 2.0), last(second(5, 1, 0, 2.0))]].concat(), 5.01);
+        assert!(printed.len() == 1 && printed[0].starts_with("    5 s  378/s  worst"), "{printed:?}");
         let stalled = lines(&[second(0, 100, 0, 2.0), second(9, 100, 0, 2.0)], 10.0);
         assert!(stalled.len() == 1 && stalled[0].starts_with("   10 s  20.0/s  worst"), "{stalled:?}");
     }
 
-    /// The figure before a unit, whatever digits it has.
+    /// The figure before a unit, with any digits.
     fn figure(line: &str, unit: &str) -> Option<f64> {
         let number = line[..line.find(unit)?].rsplit(' ').next()?;
         number.replace(',', "").parse().ok()
@@ -228,7 +228,7 @@ mod tests {
                 let one = second(index, ok, failed, 2.0);
                 if index + 1 == count { last(one) } else { one }
             });
-            // Nothing comes of a second in which nothing happened.
+            // A second in which nothing happened sends nothing.
             let seconds = seconds.filter(|it| it.counts.ok + it.counts.failed > 0 || it.ends_load).collect();
             (seconds, f64::from(count - 1) + part_s)
         })

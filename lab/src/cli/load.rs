@@ -1,4 +1,4 @@
-//! `threadcount load`: the generator alone.
+//! `threadcount load`: sends a load without an experiment.
 
 #[cfg(feature = "kubernetes")]
 use super::kubernetes_options::KubernetesOptions;
@@ -86,7 +86,7 @@ impl LoadCommand {
         let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
-        // Before stdout, which may be gone.
+        // The files come first, because stdout may be closed.
         let written = files.write(&outcome, &json);
         stdout::show(&shown, self.output.json)?;
         written?;
@@ -94,7 +94,7 @@ impl LoadCommand {
         Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
     }
 
-    /// Sends a share, and tells of it on stdout. Files have its own figures.
+    /// Sends a share of the load and reports it on stdout. The files contain the figures of this share.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
         let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
         let report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
@@ -108,8 +108,8 @@ pub(super) fn exit_code(outcome: &LoadOutcome, fail_above: f64) -> ExitCode {
     if has_failed(outcome, fail_above) { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// A load without any expected response has failed, too: one that sent nothing, and one to a server that hangs. `fail_above`: the
-/// share of failed requests among those that ended that is still allowed, from 0 to 1.
+/// Whether a load has failed. One without any expected response has failed too: it sent nothing, or the server hangs. `fail_above` is the
+/// share of ended requests that may fail, from 0 to 1.
 pub(super) fn has_failed(outcome: &LoadOutcome, fail_above: f64) -> bool {
     let counts = outcome.counts;
     let has_too_many = counts.failed as f64 > fail_above * (counts.ok + counts.failed) as f64;

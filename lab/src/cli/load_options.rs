@@ -1,4 +1,4 @@
-//! The flags of a load that `load` and `compare` share, and the load they make.
+//! The flags of a load that `load` and `compare` share, and the load that they make.
 
 use super::heading;
 use super::remote_target::RemoteOptions;
@@ -18,7 +18,7 @@ use threadcount_model::parse::Cores;
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_DURATION_S: f64 = 10.0;
 
-/// What is sent, how fast, over what, and for how long.
+/// The requests of a load, their pace, their connections and their duration.
 #[derive(Args, Clone, Debug)]
 pub struct LoadOptions {
     #[command(flatten)]
@@ -35,14 +35,14 @@ pub struct LoadOptions {
     response: ResponseOptions,
 }
 
-/// A load, and the origin it goes to (`http://host:port`).
+/// A load and the origin that it goes to (`http://host:port`).
 #[derive(Clone, Debug)]
 pub struct AskedLoad {
     pub origin: String,
     pub load: LoadSpec,
 }
 
-/// How many requests, and when.
+/// The number and pace of requests.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = heading::PACE)]
 struct PaceOptions {
@@ -73,7 +73,7 @@ struct PaceOptions {
     seed: u64,
 }
 
-/// The connections of a load.
+/// The flags for connections and their threads.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Connection")]
 struct ConnectionOptions {
@@ -117,11 +117,11 @@ fn refused_driver(_: &str) -> Result<String, &'static str> {
 }
 
 impl LoadOptions {
-    /// The load on these URLs, which must share one origin. With `--targets` the requests come from the file, and its
-    /// origin is that of the URL where there is one.
+    /// The load on these URLs, which must share one origin. With `--targets` the requests come from the file, and a URL only sets the
+    /// origin.
     ///
     /// # Errors
-    /// A URL, a file, a weight or a core that cannot be used; the message names it and what to write.
+    /// A URL, a file, a weight or a core that cannot be used. The message names it and what to write.
     pub fn load(&self, urls: &[String]) -> miette::Result<AskedLoad> {
         let asked = self.request.asked(urls)?;
         let workload = self.pace.workload();
@@ -138,7 +138,7 @@ impl LoadOptions {
         Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
     }
 
-    /// Whether a flag has its length.
+    /// Whether a flag sets the length of the load.
     pub const fn is_sized(&self) -> bool {
         let pace = &self.pace;
         pace.requests.is_some() || pace.duration.is_some() || pace.ramp.is_some() || pace.steps.is_some()
@@ -152,7 +152,7 @@ impl LoadOptions {
         self.remote.check(plan)
     }
 
-    /// The file of `--targets`.
+    /// Whether the requests come from a file (`--targets`).
     pub const fn has_target_file(&self) -> bool {
         self.request.has_target_file()
     }
@@ -203,7 +203,7 @@ impl PaceOptions {
         }
     }
 
-    /// Requests, seconds, or both. A ramp or steps last as long as they were written.
+    /// The number of requests, the seconds, or both. A ramp or steps last as long as they are written.
     fn size(&self) -> (Option<u64>, Option<f64>) {
         let requests = self.requests.map(NonZeroU64::get);
         let written_s = self.shape().map_or(DEFAULT_DURATION_S, |shape| shape.lasts_s());

@@ -1,4 +1,4 @@
-//! `threadcount man-pages`: the manual, made from the definition of the command line. For `./dev dist`.
+//! `threadcount man-pages`: makes the man pages from the definition of the command line, for `./dev dist`.
 
 use super::Cli;
 use super::unwritten::Unwritten;
@@ -45,7 +45,7 @@ fn not_written(folder: &Path, error: io::Error) -> Unwritten {
     Unwritten::with_help(format!("{}: the pages cannot be written", folder.display()), help, error)
 }
 
-/// The page of a command and those of the commands in it.
+/// Writes the page of a command and the pages of its subcommands.
 fn write(command: &Command, folder: &Path, date: &str) -> io::Result<()> {
     for inner in command.get_subcommands().filter(|it| !it.is_hide_set()) {
         write(inner, folder, date)?;
@@ -53,12 +53,12 @@ fn write(command: &Command, folder: &Path, date: &str) -> io::Result<()> {
     let page = Man::new(command.clone()).date(date).source(format!("threadcount {VERSION}"));
     let mut text = Vec::new();
     page.render(&mut text)?;
-    // An empty line is one already; breaks around it are a warning of mandoc.
+    // An empty line is a break already. Breaks around it are a warning of mandoc.
     let text = String::from_utf8_lossy(&text).replace("\n.br\n\n.br\n", "\n.sp\n");
     fs::write(folder.join(page.get_filename()), text)
 }
 
-/// Of the release, as reproducible builds say it; else today.
+/// The date of the release, which reproducible builds pass in a variable, or today.
 fn date() -> String {
     let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|it| it.parse().ok());
     let at = seconds.and_then(|it| Timestamp::from_second(it).ok()).unwrap_or_else(Timestamp::now);

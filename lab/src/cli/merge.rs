@@ -1,4 +1,4 @@
-//! `threadcount merge`: what several processes measured of one load, as one result.
+//! `threadcount merge`: merges what several processes measured of one load into one result.
 
 use super::output::{Files, Output};
 use super::plan_flags::flag;
@@ -36,10 +36,10 @@ const EXAMPLES: &str = "Examples:
       --start-at 2026-11-22T21:00:00Z > share-0.txt";
 
 impl MergeCommand {
-    /// Merges and shows.
+    /// Merges the files and shows the result.
     ///
     /// # Errors
-    /// Files that cannot be read, or are not of one load.
+    /// Files that cannot be read, or that are not about one load.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let files = self.output.open()?;
         let mut merge = gathering();
@@ -50,13 +50,13 @@ impl MergeCommand {
     }
 }
 
-/// What shares are merged into. Their histograms come and go.
+/// An empty merge. Freed memory is kept, because histograms come and go.
 pub(super) fn gathering() -> Merge {
     freed_memory::keep();
     Merge::default()
 }
 
-/// The result of what was gathered, on stdout and in files.
+/// Shows the merged result on stdout and writes the files.
 ///
 /// # Errors
 /// Nothing to show, a file that cannot be written.
@@ -78,7 +78,7 @@ fn exit_code(merged: &Merged, fail_above: f64) -> ExitCode {
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// The report as of one process, with the processes beside it.
+/// The report as if one process had sent the load, with the processes listed in it.
 fn report(merged: &Merged) -> LoadReport {
     let mut report = LoadReport::naming(flag, &merged.outcome, &merged.plan);
     report.add_notes(&merged.notes, flag);

@@ -1,6 +1,6 @@
-//! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
+//! The command line. Each command has a file with its arguments and a `run` that returns the exit code.
 
-/// A message on stderr, in lines that fit the terminal. Where nothing reads it, work goes on.
+/// Prints a message on stderr, in lines that fit the terminal. A closed stderr stops nothing.
 macro_rules! note {
     ($($text:tt)*) => { $crate::cli::explain(&format!($($text)*)) };
 }
@@ -67,7 +67,7 @@ use threadcount_judge::result_folder::is_without_room;
 pub const FAILED: u8 = 1;
 /// Exit code: bad usage (clap's own code too) or input.
 pub const BAD_INPUT: u8 = 2;
-/// Exit code: a `--fail-if` or a claim of the user's own could not be judged.
+/// Exit code: a `--fail-if` or a claim of the user's experiment could not be judged.
 pub const NOT_JUDGED: u8 = 3;
 
 /// The exit code of a command that ended with this error.
@@ -92,7 +92,7 @@ const FIRST: &str = "Begin with:
   The state of this machine:
     threadcount check";
 
-/// Exit code: the disk became full. What was measured is kept.
+/// Exit code: the disk became full. Everything measured until then is kept.
 pub const DISK_FULL: u8 = 4;
 
 /// Compare thread models of JVM web servers: throughput, response times, cost, and why
@@ -127,9 +127,9 @@ impl Cli {
     /// Runs the command.
     ///
     /// # Errors
-    /// Bad input, as a sentence with what to write or do instead; the exit code is [`BAD_INPUT`].
+    /// Bad input, as a sentence that says what to write or do instead. The exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
-        // miette would break URLs and paths; see `explain`. A hook that is there already stays.
+        // miette would break URLs and paths (see `explain`). A hook that is set already stays.
         let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));
         self.command.run()
     }

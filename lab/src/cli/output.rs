@@ -1,4 +1,4 @@
-//! Where the results of a load go: which flags there are, and the files behind them.
+//! The flags that say where the results of a load go, and the files behind them.
 
 use super::heading;
 use super::unwritten::Unwritten;
@@ -12,7 +12,7 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::whole_file::WholeFile;
 use threadcount_model::parse;
 
-/// Where the results go.
+/// The places for the results of a load.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub struct Output {
@@ -39,13 +39,13 @@ pub struct Output {
     pub quiet: bool,
 }
 
-/// The files, open before the load starts, so that a bad path does not cost a measurement.
+/// The output files. They are opened before the load starts, so that a bad path does not cost a measurement.
 pub struct Files {
     at_the_end: Vec<(Kind, OutputFile)>,
     log: Option<LogFile>,
 }
 
-/// What is written when the load is over.
+/// The kinds of file that are written when the load is over.
 #[derive(Clone, Copy)]
 enum Kind {
     Json,
@@ -53,7 +53,7 @@ enum Kind {
     Seconds,
 }
 
-/// The log grows while the load runs; errors are reported at the end.
+/// The file that grows while the load runs. Its errors are reported at the end.
 struct LogFile {
     name: Name,
     log: io::Result<HistogramLog<BufWriter<WholeFile>>>,
@@ -64,17 +64,17 @@ struct OutputFile {
     file: WholeFile,
 }
 
-/// How messages call a file.
+/// The name of a file in messages.
 struct Name {
     flag: &'static str,
     path: PathBuf,
 }
 
 impl Output {
-    /// Begins every output file. An old one stays until there is a result.
+    /// Opens every output file. An old file stays until there is a result.
     ///
     /// # Errors
-    /// Names the flag and the path.
+    /// The flag and the path that cannot be written.
     pub fn open(&self) -> miette::Result<Files> {
         let wanted = [
             (Kind::Json, "--out", &self.out),
@@ -97,13 +97,13 @@ impl Output {
     }
 }
 
-/// Refuses two flags that name the same file: the one that is written last would replace the other.
+/// Refuses two flags that name the same file, because the second one would replace the first.
 fn refuse_shared(named: &[(&'static str, &Path)]) -> miette::Result<()> {
     let place = |path: &Path| {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
     };
-    // Devices and pipes take the lines of both.
+    // Devices and pipes can take the output of several flags.
     let is_replaced = |path: &Path| path.metadata().map_or(true, |found| found.is_file());
     for (number, (flag, path)) in named.iter().enumerate().filter(|(_, (_, path))| is_replaced(path)) {
         let is_same = |(_, other): &&(&str, &Path)| place(path).is_some_and(|it| Some(it) == place(other));
@@ -119,7 +119,7 @@ fn refuse_shared(named: &[(&'static str, &Path)]) -> miette::Result<()> {
 }
 
 impl Files {
-    /// Adds a second of the load to those that grow with it.
+    /// Adds a second of the load to the log and the CSV file.
     pub fn second(&mut self, second: &Second) {
         if let Some(file) = &mut self.log
             && let Ok(log) = &mut file.log
@@ -129,10 +129,10 @@ impl Files {
         }
     }
 
-    /// Fills them.
+    /// Writes the results into the files.
     ///
     /// # Errors
-    /// Names the flag and the path, of the first that failed; the others are written all the same.
+    /// The flag and the path of the first file that failed. The other files are written nevertheless.
     pub fn write(self, outcome: &LoadOutcome, json: &str) -> miette::Result<()> {
         let write = |(kind, file): (Kind, OutputFile)| {
             file.write(|out| match kind {

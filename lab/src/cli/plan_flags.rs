@@ -1,4 +1,4 @@
-//! The generator's messages about fields of its plan, with the flag instead of the field.
+//! The generator's messages about fields of its plan, with flags in place of the fields.
 
 use miette::miette;
 use std::path::Path;
@@ -10,7 +10,7 @@ use threadcount_load::setting::Setting;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 
-/// Why a load cannot be started.
+/// Says why a load cannot be started.
 pub(super) fn load_error(error: &LoadError) -> String {
     match error {
         LoadError::Plan(error) => error.sentence(flag),
@@ -28,10 +28,10 @@ pub(super) fn load_error(error: &LoadError) -> String {
     }
 }
 
-/// The plan of a load that flags made.
+/// Makes the plan of a load from flags.
 ///
 /// # Errors
-/// What cannot be sent; the message names the flag.
+/// The load cannot be sent. The message names the flag.
 pub(super) fn planned(load: &LoadSpec, origin: &str) -> miette::Result<LoadPlan> {
     load_plan(load, origin).map_err(|error| match error {
         LoadPlanError::Plan(error) => miette!("{}", error.sentence(flag)),
@@ -69,7 +69,7 @@ fn log_error(error: &LogError) -> String {
     }
 }
 
-/// How sentences of the generator name its settings.
+/// The name of a setting in messages of the generator.
 pub(super) const fn flag(setting: Setting) -> &'static str {
     match setting {
         Setting::Threads => "--threads",

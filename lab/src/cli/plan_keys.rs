@@ -1,11 +1,11 @@
-//! The generator's errors about fields of its plan, with the YAML key instead of the field.
+//! The generator's errors about fields of its plan, with YAML keys in place of the fields.
 
 use miette::miette;
 use threadcount_config::setting_key;
 use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec, Server, Variant, Workload};
 use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 
-/// Refuses a load that no plan can be made of before anything is started.
+/// Refuses a load of which no plan can be made, before anything is started.
 pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
     for load in experiment.loads.iter().filter(|load| load.workload.tool().is_some()) {
         if load.all_requests().any(RequestSpec::needs_environment) {
@@ -31,7 +31,7 @@ fn is_sent_by_us(load: &LoadSpec) -> bool {
     matches!(load.workload, Workload::Http(_) | Workload::Capacity(_))
 }
 
-/// The URL before a port is known. Only a command and a server that runs already can have one with https.
+/// The URL before a port is known. Only a command or a server that runs already can use https.
 fn sample_url(variant: &Variant) -> String {
     match (variant.server(), variant.target()) {
         (Some(Server::Command(command)), _) => command.url.replace("{port}", "1"),

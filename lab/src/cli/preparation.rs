@@ -1,4 +1,4 @@
-//! An experiment on this machine: what it needs is found, and what cannot be had here is skipped with a message.
+//! Prepares an experiment on this machine: finds what it needs, and skips with a message what cannot be had here.
 
 use crate::run;
 use threadcount_machine::{machine, own_cores};
@@ -22,7 +22,7 @@ pub(super) fn prepare_variants(launcher: &Launcher, experiment: &mut Experiment)
     Ok(())
 }
 
-/// Fits the loads to this machine: its cores, and the tools that they need. Nothing is started.
+/// Fits the loads to this machine, and finds the cores and tools that they need. It starts nothing.
 pub(super) fn prepare_loads(experiment: &mut Experiment) {
     let cores = machine::read().cores;
     for load in &mut experiment.loads {
@@ -36,7 +36,7 @@ pub(super) fn prepare_loads(experiment: &mut Experiment) {
     experiment.loads.iter_mut().for_each(look_for_cores);
 }
 
-/// Finds everything a variant needs. A variant whose requirements are not installed is skipped, with a message.
+/// Finds everything that a variant needs. Without it, the variant is skipped with a message.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
     if let Some(archive) = launcher.missing_download(variant) {
         note!("fetching {archive} from Maven Central into the cache");
@@ -52,7 +52,7 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
     }
 }
 
-/// A load whose external tool is not installed is skipped, with a message.
+/// Skips a load whose external tool is not installed, with a message.
 fn look_for_tool(load: &mut LoadSpec) {
     if let Some(Err(missing)) = load.workload.tool().map(external::program) {
         note!("{} is skipped: {missing}", load.name);
@@ -60,7 +60,7 @@ fn look_for_tool(load: &mut LoadSpec) {
     }
 }
 
-/// Where the machine lacks one of the cores, no role is pinned, with a message: the variants are compared all the same.
+/// If the machine lacks one of the cores, no process is pinned. The variants are compared nevertheless, with a message.
 fn pin_roles(experiment: &mut Experiment) {
     let refused = experiment.cores.as_ref().and_then(|cores| own_cores::cannot_be_had(&cores.all()));
     if let Some(why) = &refused {
@@ -69,7 +69,7 @@ fn pin_roles(experiment: &mut Experiment) {
     experiment.pin_roles(refused);
 }
 
-/// A load whose generator is pinned to cores that do not exist is skipped.
+/// Skips a load whose generator is pinned to cores that do not exist.
 fn look_for_cores(load: &mut LoadSpec) {
     if let Some(why) = own_cores::cannot_be_had(&load.sending.cores) {
         note!("{} is skipped (`cores`): {why}", load.name);
@@ -77,14 +77,14 @@ fn look_for_cores(load: &mut LoadSpec) {
     }
 }
 
-/// Skips the loads that need more open files than this machine allows the variants that can run, with a message.
+/// Skips the loads for which this machine does not allow enough open files, with a message.
 pub(super) fn leave_out_too_large(experiment: &mut Experiment) {
     for (load, why) in open_files::leave_out_too_large(experiment, machine::read().max_open_files) {
         note!("{load} is skipped: {why}");
     }
 }
 
-/// A launch error with the last lines of what it is about.
+/// A launch error with the last lines of the log that it is about.
 fn launch_error_report(error: LaunchError) -> miette::Report {
     match error.log_tail() {
         [] => miette::Report::from_err(error),

@@ -1,6 +1,6 @@
-//! A process id as an argument.
+//! Reads a process id from an argument.
 
-/// No Linux gives a higher number (`PID_MAX_LIMIT`).
+/// The highest process id of Linux (`PID_MAX_LIMIT`).
 const MOST_PID: u32 = 1 << 22;
 
 pub(super) fn process_id(text: &str) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-//! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
+//! Shows the progress of an experiment on stderr: one bar in a terminal, one line per run in a log.
 
 use super::stdout;
 use crate::run::watch::{Event, Watch};
@@ -18,7 +18,7 @@ use threadcount_report::capacity;
 use threadcount_report::so_far::so_far;
 use threadcount_stats::runs::is_complete;
 
-/// Follows a session.
+/// The progress of a session.
 pub struct Progress {
     bar: ProgressBar,
     is_terminal: bool,
@@ -26,14 +26,14 @@ pub struct Progress {
     load: String,
     /// The longest warm-up of each load.
     warmups_s: Vec<(String, f64)>,
-    /// Of the load that is running.
+    /// The longest warm-up of the load that is running.
     warmup_s: f64,
-    /// The response time that the capacity search of each load limits.
+    /// The response time that each capacity search limits, by the name of its load.
     limited: Vec<(String, Metric)>,
 }
 
 impl Progress {
-    /// Prints the number of runs.
+    /// Prints the number of runs and how long they take.
     pub fn new(experiment: &Experiment) -> Self {
         let runs = plan(experiment).len();
         let about = estimate_s(experiment)
@@ -65,13 +65,13 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, so that the result stands alone.
+    /// Removes the bar, so that the result stands alone.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    fn say(&self, what: &str) {
-        self.bar.set_message(format!("{} · {what}", self.doing));
+    fn say(&self, text: &str) {
+        self.bar.set_message(format!("{} · {text}", self.doing));
     }
 
     /// The response time that a load limits.
@@ -80,17 +80,17 @@ impl Progress {
         own.map_or(Metric::P99, |&(_, metric)| metric)
     }
 
-    /// In a terminal the bar shows it; a log gets a line, because a search takes long.
+    /// Shows a step of a search. A log gets a line too, because a search takes long.
     fn stepped(&self, step: &CapacityStep) {
         let why = step.why.as_ref().map_or_else(
             || "sustained".to_owned(),
             |why| capacity::failure(why, self.limited_of(&self.load)),
         );
-        let whose = match step.verdict {
+        let limit_owner = match step.verdict {
             StepVerdict::Generator => "the load generator was the bottleneck: ",
             StepVerdict::Sustained | StepVerdict::Broken => "",
         };
-        let line = format!("{} asked: {whose}{why}", figures::rate(step.asked_per_s));
+        let line = format!("{} asked: {limit_owner}{why}", figures::rate(step.asked_per_s));
         self.say(&line);
         if !self.is_terminal {
             note!("      {} · {line}", self.doing);
@@ -98,8 +98,8 @@ impl Progress {
     }
 
     fn ended(&self, record: &Record) {
-        let what = format!("{} · {}", record.variant, record.load);
-        self.line(&one_line(record, &what, self.limited_of(&record.load)));
+        let variant_and_load = format!("{} · {}", record.variant, record.load);
+        self.line(&one_line(record, &variant_and_load, self.limited_of(&record.load)));
         self.bar.inc(1);
     }
 
@@ -137,7 +137,7 @@ impl Watch for Progress {
                 self.say(&format!("ready after {}", figures::milliseconds(after_ms)))
             }
             Event::Turn { variant, load } => self.doing = format!("{variant} · {load}"),
-            // How much of it has passed is not known yet.
+            // How much of this second has passed is not known yet.
             Event::Warming(second)
             | Event::Measuring(second)
             | Event::Recompiling(second)
@@ -175,7 +175,7 @@ impl Watch for Progress {
     }
 }
 
-/// The number of runs, where it is known beforehand.
+/// The number of runs, if it is known beforehand.
 fn how_many(experiment: &Experiment, runs: usize) -> String {
     if may_end_early(experiment) {
         format!("rounds until the answer is decided, at most {}", figures::plural(runs, "run"))
@@ -184,7 +184,7 @@ fn how_many(experiment: &Experiment, runs: usize) -> String {
     }
 }
 
-/// A JVM that becomes warm slowly may take longer than estimated.
+/// How certain the estimate is: a JVM that warms up slowly may take longer.
 fn about(experiment: &Experiment) -> &'static str {
     let is_longest = longest_estimate_s(experiment) <= estimate_s(experiment);
     let is_bound = is_longest && (may_end_early(experiment) || experiment.budget_s.is_some());
@@ -225,7 +225,7 @@ fn found(record: &Record, limited: Metric) -> String {
     format!("capacity {rate}; {}", capacity::end(search, limited))
 }
 
-/// `77 s`, `11 min`.
+/// A duration such as `77 s` or `11 min`.
 pub(super) fn in_minutes(seconds: f64) -> String {
     if seconds < 100.0 {
         format!("{} s", figures::fixed(seconds, 0))

@@ -1,4 +1,4 @@
-//! A target on somebody's machine: only with the user's word that it may be sent a load.
+//! Refuses a load on a public address unless the user declares that it is allowed.
 
 use clap::Args;
 use miette::miette;
@@ -9,10 +9,10 @@ use threadcount_machine::public_address::is_public;
 use threadcount_model::experiment::{Experiment, Variant};
 use threadcount_servers::workload::load_plan::load_plan;
 
-/// What must be true of it.
+/// The condition that the target must meet.
 const WHOSE: &str = "it must be your own machine, or its owner must have agreed to this load";
 
-/// Targets beyond this machine and private networks.
+/// The flag for targets outside this machine and private networks.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Address and TLS")]
 pub struct RemoteOptions {
@@ -22,7 +22,7 @@ pub struct RemoteOptions {
 }
 
 impl RemoteOptions {
-    /// Refuses a plan for a public address without the flag; with it, says whose machine it must be.
+    /// Refuses a plan for a public address without the flag. With the flag, prints the condition.
     ///
     /// # Errors
     /// A public address without `--allow-remote`.
@@ -38,13 +38,13 @@ impl RemoteOptions {
 }
 
 impl RemoteOptions {
-    /// The same of each server that an experiment does not start.
+    /// Checks each server that an experiment does not start.
     ///
     /// # Errors
     /// As [`check`](Self::check).
     pub fn check_targets(self, experiment: &Experiment) -> miette::Result<()> {
         for target in experiment.variants.iter().filter_map(Variant::target) {
-            // A load that cannot be sent is an error of its own.
+            // A load that cannot be sent is reported elsewhere.
             let mut plans = experiment.loads.iter().filter_map(|load| load_plan(load, &target.url()).ok());
             if let Some(plan) = plans.find(|plan| public_address(plan).is_some()) {
                 self.check(&plan)?;
@@ -55,12 +55,12 @@ impl RemoteOptions {
 }
 
 fn public_address(plan: &LoadPlan) -> Option<IpAddr> {
-    // A name that has no address is an error of the load itself.
+    // A name without an address is reported by the load itself.
     let addresses = target_addresses(plan).unwrap_or_default();
     addresses.iter().map(|it| it.ip()).find(|ip| is_public(*ip))
 }
 
-/// `--target-url NAME=URL`.
+/// Reads the value of `--target-url`, NAME=URL.
 pub(super) fn named_url(written: &str) -> Result<(String, String), String> {
     match written.split_once('=') {
         Some((name, url)) if !name.is_empty() && url.contains("://") => Ok((name.to_owned(), url.to_owned())),

@@ -1,4 +1,4 @@
-//! `threadcount report`: the same result, seen another way; or several results in one table.
+//! `threadcount report`: shows stored results in another format, or several in one table.
 
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -47,10 +47,10 @@ const EXAMPLES: &str = "Examples:
     threadcount report out/tomcat-blocking --format md >> \"$GITHUB_STEP_SUMMARY\"";
 
 impl ReportCommand {
-    /// Makes it.
+    /// Makes the report.
     ///
     /// # Errors
-    /// A result that cannot be read, a report that cannot be written.
+    /// A result that cannot be read, or a report that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let results: Vec<PathBuf> = self.results.iter().map(|path| latest(path)).collect();
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
@@ -117,7 +117,7 @@ impl ReportCommand {
         }
     }
 
-    /// The folder for one result: each of several has its own below the one that was named. The name comes from the result, which
+    /// The folder for one result. Each of several results gets a folder below the one that was named. Its name comes from the result, which
     /// somebody else may have written.
     fn own(&self, folder: &Path, name: &str) -> PathBuf {
         if self.results.len() > 1 { folder.join(name) } else { folder.to_owned() }

@@ -1,4 +1,4 @@
-//! The flags of requests.
+//! The flags that describe requests.
 
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
@@ -10,7 +10,7 @@ use threadcount_load::whole_file::{self, LARGEST_OF_A_REQUEST};
 use threadcount_model::environment;
 use threadcount_model::experiment::{RequestSpec, VariablesIn};
 
-/// What each request consists of. Path, headers and body may have placeholders in them.
+/// The parts of each request. Path, headers and body may contain placeholders.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Request")]
 pub struct RequestOptions {
@@ -38,14 +38,14 @@ pub struct RequestOptions {
 
 /// The requests and their origin.
 pub struct Asked {
-    /// `http://host:port`, without a user's password.
+    /// The origin as `http://host:port`, without a user's password.
     pub origin: String,
-    /// One request, and those in turn with it.
+    /// The first request, with those that are sent in turn with it.
     pub first: RequestSpec,
     pub more: Vec<RequestSpec>,
 }
 
-/// `NAME:PASSWORD`, in which variables are filled in later.
+/// Reads `NAME:PASSWORD`. Variables in it are filled in later.
 fn user(text: &str) -> Result<String, RequestError> {
     Header::basic(text).map(|_| text.to_owned())
 }
@@ -54,7 +54,7 @@ impl RequestOptions {
     /// The requests to these URLs, or those of the target file.
     ///
     /// # Errors
-    /// What cannot be sent, and what to write.
+    /// The request that cannot be sent, and what to write instead.
     pub fn asked(&self, urls: &[String]) -> miette::Result<Asked> {
         let targets = match &self.targets {
             Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
@@ -76,7 +76,7 @@ impl RequestOptions {
         Ok(Asked { origin, first, more })
     }
 
-    /// A server would choose one of two authorizations.
+    /// Refuses two authorizations in one request, because a server would choose one of them.
     fn check_user(&self, targets: &[Target]) -> miette::Result<()> {
         let is_authorization = |header: &&Header| header.name().eq_ignore_ascii_case("authorization");
         let has_two = |target: &Target| target.headers().iter().filter(is_authorization).count() > 1;
@@ -89,7 +89,7 @@ impl RequestOptions {
         Ok(())
     }
 
-    /// Whether the requests are from a file.
+    /// Whether the requests come from a file.
     pub const fn has_target_file(&self) -> bool {
         self.targets.is_some()
     }
@@ -117,7 +117,7 @@ impl RequestOptions {
         urls.iter().zip(weights).map(target).collect()
     }
 
-    /// `${NAME}` in a path, a header and a body is filled in when it is sent. Those in files are text.
+    /// Makes a request. `${NAME}` in its path, headers and body is filled in when it is sent, but is plain text in a file.
     fn request(&self, target: &Target) -> RequestSpec {
         let variables = VariablesIn {
             path: !self.has_target_file() && environment::has_names(target.path()),
@@ -127,14 +127,14 @@ impl RequestOptions {
         RequestSpec { variables, ..RequestSpec::of(target) }
     }
 
-    /// The flags in which variables are filled in, besides the URLs.
+    /// The values of flags, besides the URLs, in which variables are filled in.
     pub(super) fn texts_with_variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let headers = self.headers.iter().filter_map(Header::value).map(|value| ("--header", value));
         let user = self.user.as_deref().map(|user| ("--user", user));
         headers.chain(user).chain(self.text_of_body().map(|text| ("--data", text)))
     }
 
-    /// Not that of a file.
+    /// The text of the body, unless it comes from a file.
     fn text_of_body(&self) -> Option<&str> {
         self.data.as_deref().filter(|data| !data.starts_with('@'))
     }
@@ -164,7 +164,7 @@ fn environment_is_set(place: &str, text: &str) -> miette::Result<()> {
     }
 }
 
-/// The URL with the values of variables in its host, port and user; those in its path stay names.
+/// The URL with variables filled in its host, port and user. Those in its path stay names.
 fn with_authority_filled_in(url: &str) -> miette::Result<String> {
     environment_is_set("the URL", url)?;
     let start = url.find("://").map_or(0, |at| at + 3);
@@ -179,12 +179,12 @@ fn in_words(error: RequestError) -> miette::Report {
     miette!("{error}")
 }
 
-/// A mistake in a target file, with the user's own line and what is wrong under it.
+/// A mistake in a target file, with the user's line and what is wrong below it.
 fn target_file_error(error: &RequestError) -> miette::Report {
     let plain = || miette!("--targets {error}");
     let RequestError::File { file, source } = error else { return plain() };
     let RequestError::Line { line, source } = &**source else { return plain() };
-    // A pipe cannot be read again.
+    // A pipe cannot be read twice.
     let Ok(text) =
         (if file.is_file() { whole_file::read_text(file, LARGEST_OF_A_REQUEST) } else { return plain() })
     else {

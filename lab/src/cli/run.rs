@@ -1,4 +1,4 @@
-//! `threadcount run`: experiments from files.
+//! `threadcount run`: runs experiments from files.
 
 use super::experiment_args::{ExperimentArgs, SessionKind};
 use super::experiment_outcome::{ExperimentOutcome, exit_code};
@@ -72,10 +72,10 @@ const EXAMPLES: &str = "Examples:
     threadcount run ./mine.yaml --fail-if 'virtual.p99 > 1.1 * platform.p99'";
 
 impl RunCommand {
-    /// Runs them one after the other.
+    /// Runs the experiments one after the other.
     ///
     /// # Errors
-    /// An experiment that cannot be found, read or started; a result that cannot be saved.
+    /// An experiment that cannot be found, read or started, or a result that cannot be saved.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let earlier = self.args.resume.as_deref().map(Earlier::read).transpose()?;
         if let Some(earlier) = earlier.as_ref().filter(|_| self.experiments.is_empty()) {
@@ -124,7 +124,7 @@ impl RunCommand {
         Ok(exit_code(&outcomes))
     }
 
-    /// Runs the command that began a session once more, for what is missing.
+    /// Runs the command that began a session again, to do the missing runs.
     fn again(&self, earlier: &Earlier) -> miette::Result<ExitCode> {
         let name = &earlier.document.experiment.name;
         let mut own = self.args.clone();
@@ -150,10 +150,10 @@ impl RunCommand {
         }
     }
 
-    /// The experiments that were asked for; a name is looked for in the project's file first.
+    /// The experiments that were asked for. A name is looked up in the project's file first.
     fn read(&self) -> miette::Result<Vec<Experiment>> {
         let file = project::file();
-        // A session goes on with files that nobody else can have changed since.
+        // A resumed session uses only files that nobody else can have changed since.
         let is_ours = |path: &Path| self.args.resume.as_ref().map_or(Ok(()), |_| check_ours(path));
         file.as_deref().map_or(Ok(()), is_ours)?;
         let project = file.as_deref().map(|path| project::read(path, self.size())).transpose();
@@ -165,7 +165,7 @@ impl RunCommand {
                 )
             });
         }
-        // Another experiment runs beside a project's file that has a mistake; a name that is nowhere else may be one of that file.
+        // A mistake in the project's file does not stop other experiments. It is reported if a name is found nowhere else.
         let (own, mut mistake) = match project {
             Ok(own) => (own.unwrap_or_default(), None),
             Err(mistake) => (Vec::new(), Some(mistake)),
@@ -195,10 +195,10 @@ impl RunCommand {
     }
 }
 
-/// What is said where the project's file has an experiment with the name of another one.
+/// The message if the project's file has an experiment with the name of another one.
 ///
 /// # Errors
-/// Somebody else could have written the file: they must not decide what root starts under a known name.
+/// Somebody else could have written the file, and must not decide what root starts under a known name.
 fn shadowing(name: &str, file: &Path, hidden: &[PathBuf], is_trusted: bool) -> miette::Result<String> {
     let (file, hidden) = (file.display(), home::join_paths(hidden));
     if is_trusted {

@@ -1,4 +1,4 @@
-//! The flags of `compare` that say what is compared, and how it is started.
+//! The flags of `compare` for the service that is compared and for its start.
 
 use super::attached_load::{Attachment, attachment};
 use super::remote_target::named_url;
@@ -8,7 +8,7 @@ use threadcount_config::for_compare::asked::{Compared, Surroundings};
 use threadcount_machine::jdk_finder::Places;
 use threadcount_model::environment;
 
-/// What is about the start of a server, or about a comparison.
+/// The flags that do not go with `--attach`, because they are about the start of a server or about a comparison.
 const NOT_ATTACHED: [&str; 18] = [
     "jdks",
     "jvm",
@@ -30,7 +30,7 @@ const NOT_ATTACHED: [&str; 18] = [
     "warmup",
 ];
 
-/// What is compared: commands, or an application whose choice of threads is known.
+/// The service to compare: commands, or an application whose choice of threads is known.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Service", group = ArgGroup::new("compared").required(true))]
 pub struct ServiceOptions {
@@ -90,12 +90,12 @@ pub struct ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// The service that runs already.
+    /// The service of `--attach`, which runs already.
     pub const fn attached(&self) -> Option<&Attachment> {
         self.attach.as_ref()
     }
 
-    /// What is compared. A file has its whole path, because a server may have a working folder of its own.
+    /// The servers to compare. Files get their whole paths, because a server may have another working folder.
     pub fn compared(&self) -> Compared {
         let path = |path: &Option<PathBuf>| path.clone().map(absolute);
         let builds = self.quarkus.iter().map(|(name, jar)| (name.clone(), absolute(jar.clone()))).collect();
@@ -109,7 +109,7 @@ impl ServiceOptions {
             .unwrap_or_else(|| Compared::Commands(self.variants.clone()))
     }
 
-    /// How it is started.
+    /// The circumstances of the server's start.
     pub fn surroundings(&self) -> Surroundings {
         let is_service = self.compared().is_service();
         let newest = || Places::of_this_machine().find().first().map(|jdk| jdk.feature);

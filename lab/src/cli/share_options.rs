@@ -1,4 +1,4 @@
-//! Several processes share one load: which share is this one's, and when it begins.
+//! The flags for several processes that share one load: which share this one sends, and when it begins.
 
 use clap::Args;
 use jiff::Timestamp;
@@ -6,7 +6,7 @@ use miette::miette;
 use std::env;
 use threadcount_load::plan::LoadShare;
 
-/// Names of index and count in the environment: of a Job of Kubernetes, and of Slurm.
+/// The environment variables for index and count, in a Job of Kubernetes and in Slurm.
 const ENVIRONMENTS: [(&str, &str); 2] =
     [("JOB_COMPLETION_INDEX", "THREADCOUNT_SHARES"), ("SLURM_PROCID", "SLURM_NTASKS")];
 const AUTO: &str = "auto";
@@ -28,19 +28,19 @@ pub struct ShareOptions {
 }
 
 impl ShareOptions {
-    /// The share of this process; `None`: all of the load.
+    /// The share of this process, or `None` for all of the load.
     ///
     /// # Errors
-    /// A share that is none, or is not in the environment.
+    /// A text that is no share, or a share that is not in the environment.
     pub fn share(&self) -> miette::Result<Option<LoadShare>> {
         self.share.as_deref().map(parse).transpose()
     }
 }
 
-/// A share as it is written, or that of the environment.
+/// Reads a share, or takes it from the environment.
 ///
 /// # Errors
-/// A share that is none, or is not in the environment.
+/// A text that is no share, or a share that is not in the environment.
 pub(super) fn parse(written: &str) -> miette::Result<LoadShare> {
     parse_in(written, |name| env::var(name).ok())
 }
@@ -59,7 +59,7 @@ fn parse_in(written: &str, environment: impl Fn(&str) -> Option<String>) -> miet
     text.parse().map_err(|why| miette!("--share {text}: {why}"))
 }
 
-/// A moment in nanoseconds since 1970.
+/// Reads a moment, in nanoseconds since 1970.
 fn moment(text: &str) -> Result<u64, String> {
     let wrong = || "write seconds since 1970, e.g. from `date +%s`, or 2026-11-22T21:00:00Z".to_owned();
     if let Ok(timestamp) = text.parse::<Timestamp>() {

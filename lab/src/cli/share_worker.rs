@@ -1,4 +1,4 @@
-//! A process that sends its share of a load and tells what it measured in lines on standard output.
+//! A process that sends its share of a load and reports what it measures in lines on standard output.
 
 use super::unwritten::Unwritten;
 use super::{BAD_INPUT, plan_flags};
@@ -19,19 +19,20 @@ use threadcount_machine::cgroup::Membership;
 use threadcount_machine::cgroup::cpu::{ThrottleCounters, throttle_counters};
 use threadcount_model::masked::masked_text;
 
-/// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
+/// The time between two messages with the clock before the start. The message with the shortest way tells most about the difference of
+/// clocks.
 pub(super) const CLOCK_EVERY: Duration = Duration::from_millis(200);
-/// So long before the start nothing is told.
+/// The time before the start in which no message is sent.
 const QUIET_BEFORE_START_NS: u64 = 500_000_000;
-/// How often it is told during the load: whoever reads the lines knows by it that the process is there, also where no second ends
-/// for a while.
+/// The time between two messages with the clock during the load. They show the reader that the process lives, even if no second ends for a
+/// while.
 const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
-/// Sends the plan's share, from `start_at_unix_ns` on; of several loads the one with this number, 0: there is only one. The exit code is that of a process that has told everything: whether
-/// requests failed is for the whole load to say.
+/// Sends the plan's share from `start_at_unix_ns` on. `step` is the number of this load among several, or 0 if there is only one. The exit
+/// code only says whether everything was reported: whether too many requests failed is judged for the whole load.
 ///
 /// # Errors
-/// A load that cannot be started, an output that cannot be written.
+/// A load that cannot be started, or an output that cannot be written.
 pub(super) fn run(
     plan: &LoadPlan,
     step: u32,
@@ -73,7 +74,7 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// The exit code of a share: whoever started it gets a result, even of a load that failed, and must not start it again.
+/// The exit code of a share. A load that failed is a result too, and must not make whoever started the process start it again.
 pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let nothing = outcome.counts.sent == 0 && !outcome.interrupted;
     if nothing { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS }
@@ -91,7 +92,7 @@ pub(super) fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegi
     begin
 }
 
-/// Standard output. Lines of two threads are numbered in the order in which they are written.
+/// Standard output. The lines of two threads are numbered in the order in which they are written.
 pub(super) struct Lines {
     share: LoadShare,
     step: u32,
@@ -113,7 +114,7 @@ impl Lines {
         written.map_err(|error| Unwritten::new("cannot write to stdout".to_owned(), error).into())
     }
 
-    /// Tells the time: often until shortly before the start, then now and then.
+    /// Reports the clock: often until shortly before the start, then now and then.
     fn tell_clock(&self, start_at_unix_ns: Option<u64>, has_ended: &AtomicBool) {
         let Some(start_at_unix_ns) = start_at_unix_ns else { return };
         while !has_ended.load(Ordering::Relaxed) {
@@ -121,7 +122,7 @@ impl Lines {
             let until_start_ns = start_at_unix_ns.saturating_sub(unix_ns);
             let is_quiet = (1..=QUIET_BEFORE_START_NS).contains(&until_start_ns);
             if !is_quiet {
-                // Where the output is gone, the next line of the load says so.
+                // If the output is closed, the next line of the load reports it.
                 let _ = self.tell(Message::Clock { unix_ns });
             }
             let until_next = match until_start_ns {

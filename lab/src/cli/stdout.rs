@@ -1,4 +1,4 @@
-//! The output of a command goes to stdout; everything else to stderr. Whatever quotes the text of others passes here, and is printable.
+//! Prints the output of a command on stdout and everything else on stderr. Text that quotes others is made printable here.
 
 use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
@@ -7,10 +7,10 @@ use threadcount_model::printable::printable_lines;
 use threadcount_report::layout::folded;
 use threadcount_report::terminal::TerminalStyle;
 
-/// For pipes and files.
+/// The width for pipes and files.
 const DEFAULT_WIDTH: usize = 100;
 
-/// As wide as the terminal, and in colour where stdout is one.
+/// The width of the terminal, and colours if stdout is a terminal.
 pub fn style() -> TerminalStyle {
     let width = match rustix::termios::tcgetwinsize(io::stdout()) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
@@ -19,7 +19,7 @@ pub fn style() -> TerminalStyle {
     TerminalStyle { width, colour: io::stdout().is_terminal() }
 }
 
-/// For people: as [`print`], in lines that fit the terminal. JSON stays JSON.
+/// Prints text in lines that fit the terminal, and JSON as it is.
 ///
 /// # Errors
 /// As [`print`].
@@ -27,18 +27,18 @@ pub fn show(text: &str, is_json: bool) -> miette::Result<()> {
     if is_json { print(text) } else { print(&fitting(text)) }
 }
 
-/// In lines that fit the terminal; where stdout is none, as it is.
+/// Folds text to the terminal's width. If stdout is no terminal, the text stays as it is.
 pub fn fitting(text: &str) -> String {
     let text = printable_lines(text);
     if io::stdout().is_terminal() { folded(&text, style().width) } else { text.into_owned() }
 }
 
-/// A message on stderr, in lines that fit the terminal. A closed stderr must not end a session.
+/// Prints a message on stderr, in lines that fit the terminal. A closed stderr must not end a session.
 pub fn explain(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", fitting_messages(text));
 }
 
-/// An error on stderr, which may quote what the user wrote, without the secrets that the user gave.
+/// Prints an error on stderr. It may quote what the user wrote, but without the user's secrets.
 pub fn explain_error(text: &str) {
     let words: Vec<String> = std::env::args_os().map(|word| word.display().to_string()).collect();
     let mut secrets = secrets_in(&words);
@@ -46,17 +46,17 @@ pub fn explain_error(text: &str) {
     explain(&secrets.mask_text(&text));
 }
 
-/// In lines that fit the terminal of stderr; where it is none, as it is.
+/// Folds text to the width of stderr's terminal. If stderr is no terminal, the text stays as it is.
 pub fn fitting_messages(text: &str) -> String {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok().filter(|size| size.ws_col > 0);
     let text = printable_lines(text);
     size.map_or_else(|| text.to_string(), |size| folded(&text, usize::from(size.ws_col)))
 }
 
-/// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.
+/// Prints on stdout, without colours if it is no terminal. A reader that closes the pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// Stdout cannot be written, a full disk for example.
+/// Stdout cannot be written, for example because the disk is full.
 pub fn print(text: &str) -> miette::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {

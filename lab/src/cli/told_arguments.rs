@@ -1,5 +1,5 @@
-//! Arguments that a process reads from its standard input: what a load sends may be secret, and whoever sees a list of processes or a Job of
-//! Kubernetes sees the arguments there.
+//! Arguments that a process reads from its standard input. A load may contain secrets, and everybody who sees the list of processes or a
+//! Job of Kubernetes sees the arguments there.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead};
 use threadcount_model::environment;
 
-/// In the place of arguments that come from standard input.
+/// Stands in the command line for arguments that come from standard input.
 pub(super) const TOLD: &str = "@-";
 
 /// The line of standard input with the arguments and the variables of the environment that they name.
@@ -25,8 +25,8 @@ impl ToldArguments {
     }
 }
 
-/// These arguments, with those that `load @-` reads in their place. Other lines are passed over: the rest of one that broke off, and one
-/// that comes again.
+/// These arguments. If they are `load @-`, the arguments come from standard input. Other lines are skipped, such as the rest of a broken
+/// line, or a repeated line.
 ///
 /// # Errors
 /// The input ended before such a line, or cannot be read.
@@ -47,7 +47,7 @@ pub(super) fn with_told(mut arguments: Vec<OsString>, input: impl BufRead) -> io
     ))
 }
 
-/// Does this command line read arguments from standard input?
+/// Whether this command line reads arguments from standard input.
 pub(super) fn is_told(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, command, told, ..] if command == "load" && told == TOLD)
 }

@@ -1,4 +1,4 @@
-//! Destination of connections, TLS trust, and checks of responses: the flags that are seldom needed.
+//! The rarely used flags for the destination of connections, for TLS and for checks of responses.
 
 use super::heading;
 use clap::Args;
@@ -9,7 +9,7 @@ use threadcount_load::response::{BodyCheck, Capture};
 use threadcount_model::experiment::Sending;
 use threadcount_model::parse;
 
-/// Addresses and TLS.
+/// The flags for addresses and TLS.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Address and TLS")]
 pub struct TransportOptions {
@@ -40,7 +40,7 @@ pub struct TransportOptions {
     no_tls_resumption: bool,
 }
 
-/// Checks of responses, and requests at the start and end of the load.
+/// The flags for checks of responses, and for requests at the start and end of the load.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Responses")]
 pub struct ResponseOptions {
@@ -78,7 +78,7 @@ pub struct ResponseOptions {
     lateness: Option<Duration>,
 }
 
-/// A time, perhaps zero.
+/// Reads a time, which may be zero.
 fn time(text: &str) -> Result<Duration, String> {
     parse::seconds(text).map(Duration::from_secs_f64)
 }

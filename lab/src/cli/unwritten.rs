@@ -1,10 +1,10 @@
-//! A file or stream that cannot be written. It keeps the system's error, because a full disk has an exit code of its own.
+//! The error for a file or stream that cannot be written. It keeps the system's error, because a full disk has a special exit code.
 
 use miette::Diagnostic;
 use std::io;
 use thiserror::Error;
 
-/// The message is about the file, and its cause is the system's.
+/// An error with a message about the file. Its cause is the system's error.
 #[derive(Debug, Diagnostic, Error)]
 #[error("{message}")]
 pub(super) struct Unwritten {

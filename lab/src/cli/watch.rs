@@ -1,4 +1,4 @@
-//! `threadcount watch`: a running JVM, live.
+//! `threadcount watch`: shows what happens in a running JVM.
 
 use super::process_id::process_id;
 use super::{FAILED, interrupt};
@@ -31,10 +31,10 @@ use threadcount_machine::process_state::ProcessState;
 use threadcount_model::parse;
 use threadcount_model::printable::printable;
 
-/// How long a signal may wait.
+/// The longest delay before a signal takes effect.
 const REACTION: Duration = Duration::from_millis(100);
 
-/// A JVM that ends closes the probe's socket before its process is gone.
+/// A JVM that ends closes the probe's socket up to this time before its process is gone.
 const ENDING: Duration = Duration::from_secs(3);
 
 /// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
@@ -122,13 +122,13 @@ impl WatchCommand {
 /// How watching ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WatchEnd {
-    /// The user left, the time is over, or nobody reads any more.
+    /// The user left, the time is over, or the reader of the output is gone.
     AsAsked,
-    /// The JVM has ended, or the probe in it.
+    /// The JVM or the probe in it has ended.
     NoMoreLines,
 }
 
-/// The reason why the probe sends nothing any more, as far as it is known. The process of a JVM may take a moment to end.
+/// Says why the probe sends nothing any more, as far as it is known. The process of a JVM may take a moment to end.
 fn why_no_more_lines(pid: u32, watched_for: Duration) -> String {
     let give_up = Instant::now() + ENDING;
     let is_there = || !matches!(ProcessState::read(pid), None | Some(ProcessState::Zombie));
@@ -145,12 +145,12 @@ fn why_no_more_lines(pid: u32, watched_for: Duration) -> String {
     }
 }
 
-/// The absolute path of a recording, because the JVM that writes it has another working folder. What is in an old file stays until there is a
-/// recording: the JVM may not let the probe in.
+/// The absolute path of a recording, because the JVM that writes it has another working folder. An old file keeps its content until there
+/// is a recording, because the JVM may refuse the probe.
 fn recording_path(path: &Path) -> miette::Result<PathBuf> {
     let path = std::path::absolute(path).into_diagnostic()?;
     let is_regular = std::fs::symlink_metadata(&path).map_or(true, |found| found.is_file());
-    // The JVM would wait for somebody who reads a pipe, and write to wherever a link leads.
+    // The JVM would wait for a reader of a pipe, and would follow a link to another file.
     let tried = match is_regular {
         true => WholeFile::create(&path).map(drop),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file; name another")),
@@ -159,7 +159,7 @@ fn recording_path(path: &Path) -> miette::Result<PathBuf> {
     Ok(path)
 }
 
-/// A reader that closes the pipe (`| head`) is not an error. False: it has.
+/// Prints a line. Returns false if the reader has closed the pipe (`| head`), which is not an error.
 fn print(line: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", printable(line)).and_then(|()| out.flush()) {
@@ -188,14 +188,14 @@ fn print_plain(
     Ok(())
 }
 
-/// The probe's lines without secrets, and a line of ours where the limits change.
+/// Prints the probe's lines without secrets, and a line of ours when the limits change.
 fn print_json(
     lines: &Receiver<String>,
     judge: &mut Judge,
     stop: &AtomicBool,
     limit: &mut TimeLimit,
 ) -> io::Result<WatchEnd> {
-    let mut said = PrintedLimits::default();
+    let mut printed = PrintedLimits::default();
     while !stop.load(Ordering::Relaxed) && !limit.is_over() {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
@@ -208,7 +208,7 @@ fn print_json(
             }
             judge.add(&parsed);
         }
-        let limits = judge.judge().filter(|limits| said.is_news(limits, Instant::now()));
+        let limits = judge.judge().filter(|limits| printed.is_news(limits, Instant::now()));
         let limits_line = limits.and_then(|limits| LimitsLine::new(now_ns(), &limits));
         let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
         for line in [Some(without_secrets(line)), limits_line].into_iter().flatten() {

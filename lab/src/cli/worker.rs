@@ -1,4 +1,4 @@
-//! `threadcount worker`: a process that sends its share of one load after the other, as it is told on standard input.
+//! `threadcount worker`: a process that reads orders from standard input and sends its share of each load.
 
 use super::share_worker::{self, CLOCK_EVERY, Lines};
 use super::{interrupt, share_options};
@@ -17,12 +17,12 @@ use threadcount_load::merge::Message;
 use threadcount_load::plan::LoadShare;
 use threadcount_servers::workload::order::{LoadStep, Order};
 
-/// The time is told often at first, so that clocks can be compared, and then to show that the process is there.
+/// The clock is reported often at first, so that clocks can be compared, and later only to show that the process lives.
 const OFTEN_FOR: Duration = Duration::from_secs(10);
 const ALIVE_EVERY: Duration = Duration::from_secs(2);
-/// Whoever gives orders is gone after so long without one.
+/// After this time without an order, the sender of orders counts as gone.
 const LONGEST_IDLE: Duration = Duration::from_secs(3_600);
-/// How often it is looked whether a load shall end.
+/// The time between two checks whether a load must end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Send the loads that standard input lists, one after the other, each a share; print lines for `threadcount merge`
@@ -41,17 +41,17 @@ pub struct WorkerCommand {
 const EXAMPLES: &str = "Examples:
   threadcount worker --share 0/4 < orders.jsonl > share-0.txt";
 
-/// A load that was ordered, and the flag that ends it.
+/// A load that was ordered, with the flag that ends it.
 struct Ordered {
     step: Box<LoadStep>,
     stop: Arc<AtomicBool>,
 }
 
 impl WorkerCommand {
-    /// Does what it is told.
+    /// Follows the orders.
     ///
     /// # Errors
-    /// A share that is none, an output that cannot be written.
+    /// A text that is no share, or an output that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let share = share_options::parse(&self.share)?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("SIGTERM cannot be caught")?;
@@ -67,7 +67,7 @@ impl WorkerCommand {
     }
 }
 
-/// The next order; `None`: there will be none.
+/// The next order, or `None` if there will be none.
 fn wait(
     received: &Receiver<Ordered>,
     idle: &Lines,
@@ -86,7 +86,7 @@ fn wait(
     Ok(None)
 }
 
-/// Sends one load. That it could not be sent is told like what was measured; the next one may be sent all the same.
+/// Sends one load. If that fails, the failure is reported like a result, and the next load can be sent.
 fn send(
     step: &LoadStep,
     share: LoadShare,
@@ -107,7 +107,7 @@ fn send(
                 thread::park_timeout(LOOK_EVERY);
             }
         });
-        // What kept it from being sent is told; an output that is gone shows at the next line.
+        // The reason of a failure is reported by the load itself. If the output is closed, the next line finds out.
         let _ = share_worker::run(&plan, step.step, Some(step.start_at_unix_ns), stop);
         has_ended.store(true, Ordering::Relaxed);
         looking.thread().unpark();
@@ -115,8 +115,8 @@ fn send(
     Ok(())
 }
 
-/// Reads orders until the input ends. One that comes twice is known by its number, and one whose end comes before it is ended at once.
-/// What is no order is said without its text, which may hold a secret, and passed over: the rest of a line that broke off.
+/// Reads orders until the input ends. A repeated order is recognized by its number, and an order whose end came first is ended at once. A
+/// line that is no order, such as the rest of a broken line, is reported without its text, which may contain a secret, and skipped.
 fn read(input: impl BufRead, orders: &Sender<Ordered>) {
     let mut last: Option<(u32, Arc<AtomicBool>)> = None;
     let mut stopped = 0;

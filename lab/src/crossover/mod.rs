@@ -1,4 +1,5 @@
-//! A crossover inside a JVM: warm it up, switch the threads of its requests in short periods under one load, switch back at the end.
+//! Does a crossover inside a JVM: warms it up, switches the threads of its requests in short periods under one load, and switches back at
+//! the end.
 
 mod alone;
 mod few_clients;
@@ -61,9 +62,9 @@ pub struct CrossoverOrder<'a> {
     pub jar: PathBuf,
     /// The kinds of thread to compare, the baseline first. If empty, [`usual_treatments`] are compared.
     pub treatments: Vec<Treatment>,
-    /// How long all periods together may take ...
+    /// How long all periods together may take.
     pub budget: Duration,
-    /// ... and how long if the JVM still warms up, or the intervals are too wide, when that time is over.
+    /// How long all periods together may take if, after `budget`, the JVM still warms up or the intervals are too wide.
     pub longest_budget: Duration,
     /// Goes on even if other clients send requests too.
     pub beside_others: bool,
@@ -134,7 +135,7 @@ impl miette::Diagnostic for CrossoverFailure {
 /// Runs the crossover. However it returns, the server is back on its own threads.
 ///
 /// # Errors
-/// The reason why not even one period was measured.
+/// The reason why not a single period was measured.
 pub fn run(
     order: &CrossoverOrder<'_>,
     stop: &AtomicBool,

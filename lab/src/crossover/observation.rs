@@ -1,4 +1,5 @@
-//! Why kinds of thread differ: after the periods, the load goes on for some seconds on each kind with the probe in the JVM.
+//! Finds the reasons why kinds of thread differ: after the periods, the load goes on for some seconds on each kind with the probe in the
+//! JVM.
 
 use super::{CrossoverFailure, CrossoverOrder};
 use crate::run::attached;

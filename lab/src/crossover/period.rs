@@ -1,4 +1,4 @@
-//! One period: switch, wait until the requests on the other kind of thread are gone, count, and read the cost.
+//! Does one period: switches, waits until the requests on the other kind of thread are gone, counts, and reads the cost.
 
 use super::{CrossoverFailure, LOOK_EVERY};
 use std::thread;
@@ -13,13 +13,13 @@ use threadcount_model::crossover::{CrossoverPeriod, LeftOut, ResponseTimes, Trea
 /// The length of the counted part when responses are fast.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(4);
-/// The counted part is long enough for this many median responses ...
+/// The counted part is long enough for this many median responses.
 const RESPONSES: f64 = 10.0;
-/// ... and for one slow response, unless that would make it longer than this: fewer blocks widen each interval.
+/// The counted part is also long enough for one slow response, but not extended beyond this, because fewer blocks widen each interval.
 const LONGEST_FOR_P99: Duration = Duration::from_millis(1_500);
-/// The queues of the previous treatment are gone after this many response times ...
+/// The number of response times after which the queues of the previous treatment are gone.
 const WASHOUT_RESPONSES: f64 = 3.0;
-/// ... within these bounds.
+/// The shortest and the longest washout.
 const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
 /// How long we wait for all requests on the previous kind of thread when new requests starve them: long washouts leave few blocks.
 const STARVED: Duration = Duration::from_secs(1);

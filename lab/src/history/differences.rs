@@ -72,9 +72,9 @@ impl std::fmt::Display for Difference {
         let side = |text: &Option<String>| {
             text.as_ref().map_or_else(|| "not set".to_owned(), |text| setting::value(&self.what, text))
         };
-        let what =
+        let setting_name =
             if self.what.is_empty() { String::new() } else { format!(" {}", setting::name(&self.what)) };
-        write!(f, "{}{what}: {} -> {}", self.of, side(&self.a), side(&self.b))
+        write!(f, "{}{setting_name}: {} -> {}", self.of, side(&self.a), side(&self.b))
     }
 }
 
@@ -147,7 +147,7 @@ fn text(text: &str) -> Value {
     Value::String(text.to_owned())
 }
 
-fn fields_that_differ(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
+fn fields_that_differ(owner: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
     let flat = |value: &dyn Fn() -> serde_json::Result<Value>| {
         let mut leaves = BTreeMap::new();
         flatten("", &value().unwrap_or_default(), &mut leaves);
@@ -158,7 +158,7 @@ fn fields_that_differ(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Ve
     let differ = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
     differ
         .map(|key| Difference {
-            of: whose.to_owned(),
+            of: owner.to_owned(),
             what: key.clone(),
             a: a.get(key).cloned(),
             b: b.get(key).cloned(),

@@ -1,4 +1,4 @@
-//! The results below a folder.
+//! Finds the results below a folder.
 
 use serde::Serialize;
 use std::path::{Path, PathBuf};

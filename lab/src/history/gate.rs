@@ -1,4 +1,4 @@
-//! `--worse-by`: did a figure get worse by more than is allowed? A gate that cannot tell says so: it is not open.
+//! `--worse-by`: judges whether a figure got worse by more than is allowed. A gate that cannot judge says so, and is not open.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::metric_noun;
@@ -20,7 +20,7 @@ pub struct GateRemark {
     pub outcome: GateOutcome,
 }
 
-/// The gravest decides the exit code.
+/// The outcome of a judgement. The gravest one decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateOutcome {
     /// The figure is neither shown to be worse by more than is allowed nor shown not to be.
@@ -48,7 +48,7 @@ pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemar
     let mut verdicts = judge_family(&tests).into_iter();
     let remarks = items.into_iter().filter_map(|item| match item {
         Item::Remark(remark) => Some(remark),
-        Item::Figure { whose, test } => remark(&whose, &test, verdicts.next()?, tests.len()),
+        Item::Figure { figure_name, test } => remark(&figure_name, &test, verdicts.next()?, tests.len()),
     });
     remarks.collect()
 }
@@ -56,7 +56,7 @@ pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemar
 /// A finished remark, or a figure that must be judged together with the others.
 enum Item {
     Remark(GateRemark),
-    Figure { whose: String, test: LimitTest },
+    Figure { figure_name: String, test: LimitTest },
 }
 
 impl Item {
@@ -106,16 +106,18 @@ fn items_of(
     let (before, after) = (runs(a), runs(b));
     let lost = LostOnPurpose::of(load.workload, &[&before, &after]);
     let figure = |&metric: &Metric| {
-        let whose = format!("{} under {}: the {}", variant.name, load.name, metric_noun(metric));
+        let figure_name = format!("{} under {}: the {}", variant.name, load.name, metric_noun(metric));
         if lost.hides(metric) {
-            return cannot_be_judged(format!("{whose} cannot be judged: too many requests are lost in B"));
+            return cannot_be_judged(format!(
+                "{figure_name} cannot be judged: too many requests are lost in B"
+            ));
         }
         let sides = Sides::of_sessions(metric, &after, &before);
         match (sides.against_limit(limit(metric, share)), sides.ratio(1)) {
-            (Some(test), _) => Item::Figure { whose, test },
-            (None, Some(_)) => cannot_be_judged(format!("{whose} cannot be judged: too few runs")),
+            (Some(test), _) => Item::Figure { figure_name, test },
+            (None, Some(_)) => cannot_be_judged(format!("{figure_name} cannot be judged: too few runs")),
             (None, None) => {
-                cannot_be_judged(format!("{whose} cannot be judged: it was not measured in both"))
+                cannot_be_judged(format!("{figure_name} cannot be judged: it was not measured in both"))
             }
         }
     };
@@ -158,10 +160,10 @@ const fn cannot_be_judged(sentence: String) -> Item {
     Item::Remark(GateRemark { sentence, outcome: GateOutcome::CannotBeJudged })
 }
 
-fn remark(whose: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -> Option<GateRemark> {
+fn remark(figure_name: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -> Option<GateRemark> {
     let LimitTest { ratio, interval, .. } = test;
-    let what = format!(
-        "{whose} is {ratio:.2} times what it was (90 % CI {:.3} to {:.3})",
+    let change = format!(
+        "{figure_name} is {ratio:.2} times what it was (90 % CI {:.3} to {:.3})",
         interval.low, interval.high
     );
     let (outcome, why) = match verdict {
@@ -176,7 +178,7 @@ fn remark(whose: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -
             (GateOutcome::Undecided, format!("; undecided: may be chance among {figures}"))
         }
     };
-    Some(GateRemark { sentence: what + &why, outcome })
+    Some(GateRemark { sentence: change + &why, outcome })
 }
 
 #[cfg(test)]
@@ -197,17 +199,17 @@ mod tests {
 
     #[test]
     fn where_losses_are_expected_the_median_is_judged_beside_the_rate_unless_many_were_lost_before() {
-        let said = |kind: &str, before: (f64, u64), after: (f64, u64)| {
+        let printed = |kind: &str, before: (f64, u64), after: (f64, u64)| {
             let (a, b) = (result(kind, before.0, before.1), result(kind, after.0, after.1));
             gate(&a, &b, 0.05).into_iter().map(|it| (it.outcome, it.sentence)).collect::<Vec<_>>()
         };
         let stalled = "losses: expected";
-        assert_eq!(said(stalled, (5.0, 0), (5.0, 0)), []);
-        let worse = said(stalled, (5.0, 0), (9.0, 0));
+        assert_eq!(printed(stalled, (5.0, 0), (5.0, 0)), []);
+        let worse = printed(stalled, (5.0, 0), (9.0, 0));
         assert!(worse[0].0 == GateOutcome::Worse && worse[0].1.contains("median"), "{worse:?}");
-        let loses = said(stalled, (5.0, 0), (5.0, 20));
+        let loses = printed(stalled, (5.0, 0), (5.0, 20));
         assert!(loses[0].1.ends_with("too many requests are lost in B"), "{loses:?}");
-        assert_eq!(said(stalled, (5.0, 20), (9.0, 20)), [], "by the rate only");
-        assert_eq!(said("overload: true", (5.0, 20), (9.0, 20)), []);
+        assert_eq!(printed(stalled, (5.0, 20), (9.0, 20)), [], "by the rate only");
+        assert_eq!(printed("overload: true", (5.0, 20), (9.0, 20)), []);
     }
 }

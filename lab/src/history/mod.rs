@@ -1,4 +1,4 @@
-//! Results over time: what differs between two of them, and what changed.
+//! Results over time: the differences between two of them, and how their figures changed.
 //!
 //! Only `result.json` is read.
 

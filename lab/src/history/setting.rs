@@ -1,4 +1,4 @@
-//! The name that people use for a setting of a load, a server or a machine, with its value and unit.
+//! Translates the path of a setting (of a load, server or machine) and its value into words and units for people.
 
 use threadcount_model::figures;
 
@@ -8,7 +8,7 @@ const STRUCTURE: [&str; 7] = ["kind", "closed", "open", "benchmark", "capacity",
 const UNITS: [(&str, &str); 3] = [("_per_s", "/s"), ("_ms", " ms"), ("_s", " s")];
 const BYTES: &str = "_bytes";
 
-/// `kind.closed.clients` -> `clients`, `sending.timeout_s` -> `timeout`. An environment variable keeps its path.
+/// Translates `kind.closed.clients` to `clients`, and `sending.timeout_s` to `timeout`. An environment variable keeps its path.
 pub(super) fn name(path: &str) -> String {
     if path.starts_with("env.") {
         return path.to_owned();
@@ -24,7 +24,7 @@ pub(super) fn name(path: &str) -> String {
     joined.strip_suffix(suffix.unwrap_or_default()).unwrap_or(&joined).replace('_', " ")
 }
 
-/// `5.0` of `timeout_s` -> `5 s`. Text stays as it is, and so do versions.
+/// Translates `5.0` of `timeout_s` to `5 s`. Texts and versions stay as they are.
 pub(super) fn value(path: &str, text: &str) -> String {
     let Some(number) = text.parse::<f64>().ok().filter(|_| !path.starts_with("env.")) else {
         return text.to_owned();

@@ -14,12 +14,12 @@ use threadcount_report::view::ratios::ratio_words;
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];
 
 /// The warning that intervals within two single sessions say nothing about how sessions differ.
-const ONE_SESSION: &str = "Each side is one session. The intervals hold how its runs differ, not how sessions do (another hour, \
-another start of\nthe machine), so a small difference may be that of two sessions. To tell a change from that, measure each side in \
+const ONE_SESSION: &str = "Each side is one session. The intervals show how its runs differ, but not how sessions differ (another hour, \
+another start\nof the machine). So a small difference may only be one between two sessions. To tell the two apart, measure each side in \
 several\nsessions, or both as variants of one experiment.\n";
-/// The same for a list of results.
-const ONE_SESSION_EACH: &str = "Each result is one session. The intervals hold how its runs differ, not how sessions do (another \
-hour, another start of\nthe machine): a change that the next results do not show was that of a session.\n";
+/// The same warning for a list of results.
+const ONE_SESSION_EACH: &str = "Each result is one session. The intervals show how its runs differ, but not how sessions differ (another \
+hour, another start\nof the machine). A change that later results do not confirm was one between two sessions.\n";
 
 /// Compares two results, starting with what differs between their set-ups.
 #[must_use]
@@ -141,14 +141,14 @@ fn result(text: &mut String, entry: &Entry) {
 fn figures_line(one: &Figures, before: Option<&Changed>) -> String {
     let means = one.means.iter().filter_map(|(name, value)| {
         let metric = Metric::from_name(name).filter(|metric| HEADLINES.contains(metric))?;
-        let what = match metric {
+        let label = match metric {
             Metric::P99 => "p99 ",
             Metric::Capacity => "capacity ",
             Metric::Score => "score ",
             _ => "",
         };
         let since = before.and_then(|before| before.ratio(metric)).map_or_else(String::new, since_words);
-        Some(format!("{what}{}{since}", figures::figure(metric, *value)))
+        Some(format!("{label}{}{since}", figures::figure(metric, *value)))
     });
     let means: Vec<String> = means.collect();
     format!(

@@ -17,7 +17,6 @@ pub(super) struct BackendSamplers {
     connections: Option<ConnectionSampler>,
 }
 
-/// The samples of all backends.
 pub(super) struct BackendSamples {
     backends: Vec<SampledBackend>,
     connections: ConnectionSamples,

@@ -12,9 +12,9 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_model::record::RequestsAlone;
 
-/// A server that uses a smaller share of the cores mostly waits; more clients still leave the compiler its core ...
+/// The share of the cores below which a server mostly waits. More clients then still leave the compiler its core.
 const IDLE_SHARE: f64 = 0.25;
-/// ... up to the number that would use this share.
+/// The share of the cores up to which the number of clients is raised.
 const FILLED_SHARE: f64 = 0.5;
 /// A smaller share of the cores is mostly the granularity of the CPU clock.
 const LEAST_SHARE: f64 = 0.005;
@@ -74,7 +74,7 @@ impl FewClients {
         self.passed_on(0, second)
     }
 
-    /// The same for one of several kinds of thread.
+    /// Like [`passed`](Self::passed), for one of several kinds of thread.
     pub fn passed_on(&mut self, kind: usize, second: &Second) -> bool {
         // The last second may be incomplete.
         if f64::from(second.index) + 1.0 > self.at_most_s - self.lasted_s {
@@ -86,7 +86,7 @@ impl FewClients {
         self.next_clients > self.clients || self.is_steady() == Some(true)
     }
 
-    /// A round has ended.
+    /// Takes in the outcome of a round that has ended.
     pub fn round_ended(&mut self, outcome: &LoadOutcome) {
         self.lasted_s += outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
         self.clients = self.next_clients;
@@ -97,7 +97,7 @@ impl FewClients {
         self.lasted_s
     }
 
-    /// Whether the JVM is in a steady state on each kind of thread; `None`: too few seconds have passed.
+    /// Whether the JVM is in a steady state on each kind of thread, or `None` if too few seconds have passed.
     pub fn is_steady(&self) -> Option<bool> {
         let each: Vec<Option<bool>> = self.tests.iter().map(WarmUpTest::is_steady).collect();
         let is_steady = !each.contains(&Some(false));
@@ -114,9 +114,9 @@ fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
     (filling as u32).min(most)
 }
 
-/// How long one client has the server to itself, in seconds ...
+/// The usual time for which one client has the server to itself, in seconds.
 pub(crate) const ALONE_S: f64 = 1.0;
-/// ... or for how many requests.
+/// The number of requests for which one client stays alone if they take longer.
 const FEW_REQUESTS: f64 = 8.0;
 
 /// How long one client stays alone, given its first response time; `None` if a few more such requests would take too long.

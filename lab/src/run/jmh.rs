@@ -1,4 +1,4 @@
-//! A microbenchmark: JMH measures, we sample its cost → [`Record`](threadcount_model::record::Record).
+//! Runs a microbenchmark with JMH and samples its cost. The result is a [`Record`](threadcount_model::record::Record).
 //!
 //! JMH warms up and repeats by itself, so there is no server and no load.
 
@@ -53,7 +53,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, size: Benchmark) -> Result<(), R
     let status = sampled(runner, run.record, &mut process, run.watch)?;
     if !status.success() {
         let log_tail = process.log_tail();
-        // `ERROR: Unable to acquire the JMH lock (/tmp/jmh.lock)`
+        // JMH prints `ERROR: Unable to acquire the JMH lock (/tmp/jmh.lock)`.
         if log_tail.iter().any(|line| line.contains("JMH lock")) {
             return Err(RunError::BenchmarkLocked);
         }

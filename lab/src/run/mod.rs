@@ -1,4 +1,4 @@
-//! One run: launch, warm up, load and observe, stop → [`Record`].
+//! Does one run: starts a server, warms it up, loads and observes it, and stops it. The result is a [`Record`].
 
 pub mod attached;
 mod backends;
@@ -116,7 +116,7 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// The first of several windows.
+    /// The first of several windows, without the samples outside it.
     fn alone(self) -> Self {
         let window = Window::of_load(&self.outcome);
         Self { observed: self.observed.only_in(window), is_interleaved: true, ..self }
@@ -311,7 +311,7 @@ impl Runner<'_> {
         self.load_until(load, server, DuringLoad::default(), &mut |_, _| {})
     }
 
-    /// The same with actions beside the load; `on_second` can end the load by setting its flag.
+    /// Runs a load with actions beside it. `on_second` can end the load by setting its flag.
     fn load_until(
         &self,
         load: PlannedLoad<'_>,

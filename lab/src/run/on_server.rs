@@ -1,4 +1,4 @@
-//! A run on a server: launch, warm up, measure the workload, stop.
+//! Does a run on a server: starts it, warms it up, measures the workload, and stops it.
 
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::silence::Hang;

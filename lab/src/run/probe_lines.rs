@@ -32,8 +32,8 @@ pub fn follow(mut attached: Attached) -> Receiver<String> {
     sent(std::iter::from_fn(move || attached.next_line()))
 }
 
-/// The same for a reader that keeps only the [`MOST_LATEST`] lines: long lines are left out while the latest lines are too long together.
-/// The first time, a `problem` line says so.
+/// Like [`follow`], for a reader that keeps only the [`MOST_LATEST`] lines. Long lines are left out while the latest lines are too long
+/// together. The first time, a `problem` line says so.
 #[must_use]
 pub fn follow_latest(mut attached: Attached) -> Receiver<String> {
     sent(limited(std::iter::from_fn(move || attached.next_line())))
@@ -179,8 +179,8 @@ mod tests {
         let bytes: usize = kept.iter().map(String::len).sum();
         assert!((16 << 20..18 << 20).contains(&bytes), "{bytes}");
         assert!(kept.iter().filter(|line| line.len() <= 5).count() == MOST_LATEST, "short lines stay");
-        let said: Vec<&String> = kept.iter().filter(|line| line.contains("problem")).collect();
-        assert!(said.len() == 1 && said[0].contains("longer than 16 MiB"), "{said:?}");
+        let problems: Vec<&String> = kept.iter().filter(|line| line.contains("problem")).collect();
+        assert!(problems.len() == 1 && problems[0].contains("longer than 16 MiB"), "{problems:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A server that hangs: no response was completed in a window, or none in its last half.
+//! Recognizes a server that hangs: no response was completed in a window, or none in its last half.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::figures;
 use threadcount_report::diagnosis;
 
-/// A slow server is silent for as long as its slowest response took; a hung server is silent for more than this many times that.
+/// A slow server is silent for as long as its slowest response took. A hung server is silent for more than this many times that.
 const SLOWEST_RESPONSES: f64 = 2.0;
 
 /// A busy machine can stop a server for less than this, in seconds.
@@ -183,7 +183,7 @@ impl Hang {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.silence {
+        let headline = match self.silence {
             _ if self.has_ended => "the server has ended",
             _ if self.is_proven() => "the server hangs",
             Some(Silence { quick_failures: Some(_), .. }) => "",
@@ -192,7 +192,7 @@ impl fmt::Display for Hang {
         let silence = self.silence.map(|silence| silence.to_string());
         let facts: Vec<String> =
             silence.into_iter().chain(self.state.map(|state| state.to_string())).collect();
-        let parts = [what.to_owned(), facts.join("; ")];
+        let parts = [headline.to_owned(), facts.join("; ")];
         f.write_str(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))?;
         self.diagnosis.first().map_or(Ok(()), |headline| write!(f, ". {headline}"))
     }

@@ -16,9 +16,9 @@ use threadcount_stats::steady::{CPU, RATE, ServedSecond, Tolerance, is_cpu_level
 /// The fewest and the most seconds that the test looks at.
 const SECONDS: (f64, f64) = (3.0, 5.0);
 
-/// A JVM has recompiled its code when its compiler is quiet for this many seconds ...
+/// The number of seconds without compiling after which a JVM has recompiled its code.
 const QUIET_S: usize = 2;
-/// ... or, if it was not warm when it was measured, no busier than then for this many seconds.
+/// The number of seconds for which the compiler must be as quiet as in the measured window, if the JVM was not warm then.
 const AS_MEASURED_S: usize = 4;
 
 /// Loading a class takes some tenths of a millisecond, so this many per second cost less than 1 % of a core.

@@ -142,7 +142,7 @@ impl Runner<'_> {
     }
 }
 
-/// The failure of a server that somebody else started: nobody has waited until it was ready.
+/// The failure of a server that somebody else started, and whose start we have not waited for.
 fn silent(url: &str, warmed: &LoadOutcome) -> RunError {
     let most = warmed.failures.iter().max_by_key(|(_, count)| **count).map(|(cause, _)| cause.to_string());
     RunError::Silent { url: url.to_owned(), sent: warmed.counts.sent, why: most }

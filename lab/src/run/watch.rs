@@ -1,4 +1,4 @@
-//! Events that a caller can follow while runs go on.
+//! The events of a run, for a caller that shows progress.
 
 use std::sync::{Mutex, PoisonError};
 use threadcount_judge::result::ResultDocument;
@@ -8,7 +8,7 @@ use threadcount_model::record::Record;
 use threadcount_model::record::capacity::CapacityStep;
 use threadcount_model::rounds::RoundsDone;
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A server is being started.
@@ -25,7 +25,7 @@ pub enum Event<'a> {
     },
     /// A second of the warm-up has passed.
     Warming(&'a Second),
-    /// The servers of a round run side by side, and it is this one's turn to be measured.
+    /// The servers of a round run side by side, and this one is measured now.
     Turn {
         /// The variant.
         variant: &'a str,
@@ -69,7 +69,7 @@ pub enum Event<'a> {
 
 /// An observer of runs, callable from any thread.
 pub trait Watch: Send {
-    /// Something happened.
+    /// Takes in an event.
     fn event(&mut self, event: Event<'_>);
 }
 

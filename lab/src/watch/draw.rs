@@ -106,7 +106,6 @@ fn foot_line(screen: &Screen) -> Line<'static> {
     })
 }
 
-/// A label, a spark line, and the figures.
 fn row(label: &str, spark: &str, figures: String) -> Line<'static> {
     let label: String = label.chars().take(LABEL).collect();
     Line::from(vec![
@@ -195,9 +194,9 @@ fn work(screen: &Screen) -> Vec<Line<'static>> {
     lines
 }
 
-fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
+fn sites(label: &str, noun: &str, sites: &Sites) -> Vec<Line<'static>> {
     let number = sites.count();
-    let head = if number == 0 { "none so far".to_owned() } else { format!("{} {what}", count(number)) };
+    let head = if number == 0 { "none so far".to_owned() } else { format!("{} {noun}", count(number)) };
     let mut lines = vec![Line::from(vec![format!("{label:<LABEL$} ").dim(), head.into()])];
     for (site, total) in sites.top(SITES) {
         let why = site.why.as_ref().map(|why| format!("  {why}")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The lines of `watch --json`: those of the probe without secrets, and one of ours with the limits. `schema/watch-1.schema.json`
-//! is the output of [`schema`].
+//! The lines of `watch --json`: the probe's lines without secrets, and our line with the limits. `schema/watch-1.schema.json` is the output
+//! of [`schema`].
 
 use super::limits::CurrentLimits;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -27,11 +27,11 @@ pub struct LimitsLine {
     #[schemars(extend("const" = "limits"))]
     r#type: &'static str,
     t_ns: Nanos,
-    /// Seconds that were judged.
+    /// The length of the judged window, in seconds.
     window_s: f64,
-    /// Empty: none found.
+    /// The limits that were found. Empty if there are none.
     findings: Vec<Finding>,
-    /// Requests that have had no response for five seconds and longer: of a hang, or long polls.
+    /// Requests that have had no response for five seconds or longer, because of a hang or a long poll.
     old_requests: u32,
     /// Each finding as a sentence.
     sentences: Vec<String>,

@@ -1,4 +1,4 @@
-//! The last words of a session of `watch`: the limit, and whether virtual threads could add throughput.
+//! What `watch` prints at its end: the limit, and whether virtual threads could add throughput.
 
 use super::screen::Screen;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use threadcount_judge::evidence::variant_runs::NEARLY_ALL;
 use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{count, plural};
 
-/// The most busy threads at once of each pool of request threads, with its size.
+/// For each pool of request threads, the largest number of busy threads at once, with the pool's size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BusiestThreads(BTreeMap<String, (i64, i64)>);
 
@@ -19,7 +19,8 @@ impl BusiestThreads {
         (*busy, *max) = ((*busy).max(pool.busy), pool.max);
     }
 
-    /// A sentence on the busiest pool: whether virtual threads could add throughput. `None`: no pool told how busy it is.
+    /// A sentence about the busiest pool that says whether virtual threads could add throughput. `None` if no pool reported its busy
+    /// threads.
     fn forecast(&self, watched: &str) -> Option<String> {
         let share = |busy: i64, max: i64| busy as f64 / max as f64;
         let busiest = self.0.iter().max_by(|a, b| share(a.1.0, a.1.1).total_cmp(&share(b.1.0, b.1.1)));
@@ -46,7 +47,7 @@ impl Screen {
             return Vec::new();
         }
         let limits = self.limits.words().into_iter().map(|it| format!("limit: {}", it.sentence));
-        // Requests may be on virtual threads already, and the pool idle for that reason.
+        // Requests may already run on virtual threads, and the pool may be idle for that reason.
         let is_on_virtual = self.carriers.as_ref().is_some_and(|it| it.threads > 0);
         let forecast =
             self.busiest_threads.forecast(&plural(self.seconds(), "second")).filter(|_| !is_on_virtual);

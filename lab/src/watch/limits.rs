@@ -35,7 +35,6 @@ impl CurrentLimits {
         }
     }
 
-    /// The limits in words.
     #[must_use]
     pub fn words(&self) -> Vec<LimitWords> {
         match self {
@@ -46,7 +45,7 @@ impl CurrentLimits {
         }
     }
 
-    /// The same judgement with other findings.
+    /// This judgement with other findings.
     #[must_use]
     pub fn with_findings(self, findings: Vec<Finding>) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! A running JVM, live: the probe's lines → [`Screen`] (state) → a terminal (drawing).
+//! Watches a running JVM: the probe's lines change the state of a [`Screen`], which is drawn in a terminal or printed.
 
 pub mod canary;
 pub mod draw;

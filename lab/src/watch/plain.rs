@@ -19,7 +19,7 @@ const FIGURES_EVERY_S: u64 = 10;
 pub struct PlainLines {
     has_head: bool,
     second: Option<u64>,
-    said: PrintedLimits,
+    printed_limits: PrintedLimits,
     dropped_lines: u64,
     /// The number of problems printed so far.
     problems: usize,
@@ -44,7 +44,9 @@ impl PlainLines {
             self.dropped_lines = screen.dropped_lines;
         }
         lines.extend(self.problems(screen, &time));
-        if screen.limits != CurrentLimits::TooEarly && self.said.is_news(&screen.limits, Instant::now()) {
+        if screen.limits != CurrentLimits::TooEarly
+            && self.printed_limits.is_news(&screen.limits, Instant::now())
+        {
             lines.extend(screen.limits.words().iter().map(|limit| limit_line(&time, limit)));
         }
         let is_due = self.second.is_none_or(|second| screen.seconds() >= second + FIGURES_EVERY_S);
@@ -112,8 +114,8 @@ mod tests {
             parse(&line(second * 1_000_000_000)).0.into_iter().for_each(|line| screen.read(line));
             printed.extend(plain.next(&screen));
         }
-        let said: Vec<&String> = printed.iter().filter(|line| line.contains("cannot read")).collect();
-        assert_eq!(said, ["0:00  cannot read shop:type=Pool: closed"], "{printed:#?}");
+        let problems: Vec<&String> = printed.iter().filter(|line| line.contains("cannot read")).collect();
+        assert_eq!(problems, ["0:00  cannot read shop:type=Pool: closed"], "{printed:#?}");
     }
 
     #[test]

@@ -90,9 +90,9 @@ mod tests {
 
     /// The seconds at which something is printed, with one judgement a second.
     fn printed_at(limits: &[CurrentLimits]) -> Vec<usize> {
-        let (mut said, start) = (PrintedLimits::default(), Instant::now());
+        let (mut printed, start) = (PrintedLimits::default(), Instant::now());
         let mut is_news =
-            |second: usize, limits| said.is_news(limits, start + Duration::from_secs(second as u64));
+            |second: usize, limits| printed.is_news(limits, start + Duration::from_secs(second as u64));
         limits.iter().enumerate().filter(|(second, limits)| is_news(*second, limits)).map(|it| it.0).collect()
     }
 

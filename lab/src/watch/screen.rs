@@ -190,9 +190,9 @@ const HELD_READINGS: u32 = 3;
 
 /// Whether virtual threads wait while the operating system runs fewer carriers than allowed. Java 21 does not count a carrier in
 /// `Object.wait` as mounted; there, a queue longer than the number of carriers shows that none is free.
-fn is_held(it: &Carriers) -> bool {
-    let taken = it.mounted >= it.parallelism || it.queued > u64::from(it.parallelism);
-    it.queued > 0 && taken && (0..it.parallelism as i32).contains(&it.running)
+fn is_held(carriers: &Carriers) -> bool {
+    let taken = carriers.mounted >= carriers.parallelism || carriers.queued > u64::from(carriers.parallelism);
+    carriers.queued > 0 && taken && (0..carriers.parallelism as i32).contains(&carriers.running)
 }
 
 fn pool_words(pool: &Pool) -> String {

@@ -6,7 +6,7 @@ use threadcount_model::record::jvm::{SiteReason, Total};
 
 /// The largest number of places, because a program that generates classes has no end of them.
 const MOST: usize = 1_000;
-/// Longer than any frame.
+/// The longest name that is kept, which is longer than any frame.
 const LONGEST_BYTES: usize = 4_096;
 
 /// A place in the code, in words.

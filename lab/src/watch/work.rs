@@ -16,7 +16,7 @@ pub(super) const REMEMBERED_S: u64 = WINDOW_S;
 /// The samples of the last seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
-    /// With the number of each among all lines of the probe.
+    /// The lines of the sampler, each with its number among all lines of the probe.
     lines: VecDeque<(usize, Nanos, Line)>,
 }
 

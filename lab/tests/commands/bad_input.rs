@@ -1,5 +1,5 @@
-//! What people get wrong on the command line and in files: each is answered with what to write instead and exit code 2,
-//! before anything is started.
+//! Mistakes on the command line and in files. The program answers each one with what to write instead and exit code 2, before it starts
+//! anything.
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// stderr of a call in a folder, after it has ended with exit code 2.
+/// The text on stderr of a call in a folder, which must end with exit code 2.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("threadcount").unwrap();
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
@@ -16,19 +16,21 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
         .env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .timeout(Duration::from_secs(120));
     let output = command.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-    assert!(!said.contains("panicked"), "{arguments:?}: {said}");
-    said
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {printed}");
+    assert!(!printed.contains("panicked"), "{arguments:?}: {printed}");
+    printed
 }
 
 #[test]
 fn what_is_refused_is_quoted_without_its_secrets() {
     let folder = TempDir::new().unwrap();
-    let said = refused(folder.path(), &["load", "http://me:s3cret@h:99999/"]);
+    let printed = refused(folder.path(), &["load", "http://me:s3cret@h:99999/"]);
     assert!(
-        said.contains("99999 is not a port") && said.contains("me:***@h") && !said.contains("s3cret"),
-        "{said}"
+        printed.contains("99999 is not a port")
+            && printed.contains("me:***@h")
+            && !printed.contains("s3cret"),
+        "{printed}"
     );
     let variant = "a=DB_PASSWORD=s3cret ./no-such-server {port}";
     let words =
@@ -158,20 +160,20 @@ fn bad_input_is_refused_with_what_to_write() {
         (&["history", "missing"], "missing is not a folder"),
     ];
     for (arguments, expected) in known {
-        let said = refused(folder.path(), arguments);
-        assert!(said.contains(expected), "{arguments:?}: {said}");
+        let printed = refused(folder.path(), arguments);
+        assert!(printed.contains(expected), "{arguments:?}: {printed}");
     }
 }
 
-/// Beside a copy of the program that has no checkout above it.
+/// The copy of the program has no checkout above it.
 #[test]
 fn a_pipe_that_nobody_reads_takes_no_result_and_is_not_waited_for() {
     let folder = TempDir::new().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for flag in ["--out", "--hgrm", "--csv", "--hlog"] {
-        let said = refused(folder.path(), &["load", "http://127.0.0.1:9/", "-n", "1", flag, "pipe"]);
-        assert!(said.contains(flag) && said.contains("nobody reads it"), "{said}");
+        let printed = refused(folder.path(), &["load", "http://127.0.0.1:9/", "-n", "1", flag, "pipe"]);
+        assert!(printed.contains(flag) && printed.contains("nobody reads it"), "{printed}");
     }
 }
 
@@ -184,12 +186,15 @@ fn a_list_of_no_experiments_says_where_they_would_be() {
     let mut list = std::process::Command::new(&program);
     list.arg("list").current_dir(&folder).env_remove("THREADCOUNT_HOME");
     let output = list.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("there are no experiments here") && said.contains("THREADCOUNT_HOME"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{printed}");
+    assert!(
+        printed.contains("there are no experiments here") && printed.contains("THREADCOUNT_HOME"),
+        "{printed}"
+    );
 }
 
-/// With an empty cache, and a Maven that leaves a trace of being called.
+/// The cache is empty, and Maven leaves a trace when it is called.
 #[test]
 fn check_downloads_nothing_and_says_when_a_tomcat_will_be() {
     let folder = TempDir::new().unwrap();
@@ -201,13 +206,13 @@ fn check_downloads_nothing_and_says_when_a_tomcat_will_be() {
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let mut check = Command::cargo_bin("threadcount").unwrap();
     let output = check.arg("check").env("XDG_CACHE_HOME", folder.path()).env("PATH", path).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(
-        said.matches("the first run that needs it fetches it from Maven Central").count(),
+        printed.matches("the first run that needs it fetches it from Maven Central").count(),
         3,
-        "{said}"
+        "{printed}"
     );
-    assert!(!trace.exists(), "Maven was called: {said}");
+    assert!(!trace.exists(), "Maven was called: {printed}");
 }
 
 #[test]
@@ -233,8 +238,12 @@ fn a_mistake_far_to_the_right_has_its_column_and_a_part_of_its_line() {
     let line = format!("loads: [{{clients: 1,{}foo: 1, duration: 1s}}]\n", " ".repeat(69_982));
     let text = format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}}}\n{line}");
     fs::write(folder.path().join("x.yaml"), text).unwrap();
-    let said = refused(folder.path(), &["run", "./x.yaml"]);
-    assert!(said.contains("x.yaml:5:70003") && said.len() < 10_000, "{} bytes: {said:.2000}", said.len());
+    let printed = refused(folder.path(), &["run", "./x.yaml"]);
+    assert!(
+        printed.contains("x.yaml:5:70003") && printed.len() < 10_000,
+        "{} bytes: {printed:.2000}",
+        printed.len()
+    );
 }
 
 #[test]
@@ -242,9 +251,9 @@ fn a_file_that_is_no_experiment_is_answered_with_its_line_and_without_a_screen_f
     let folder = TempDir::new().unwrap();
     let run = |content: &[u8]| {
         fs::write(folder.path().join("x.yaml"), content).unwrap();
-        let said = refused(folder.path(), &["run", "./x.yaml"]);
-        assert!(said.len() < 10_000, "{} bytes", said.len());
-        said
+        let printed = refused(folder.path(), &["run", "./x.yaml"]);
+        assert!(printed.len() < 10_000, "{} bytes", printed.len());
+        printed
     };
     let known: &[(&[u8], &str)] = &[
         (b"", "the file has nothing in it"),
@@ -262,8 +271,8 @@ fn a_file_that_is_no_experiment_is_answered_with_its_line_and_without_a_screen_f
         ),
     ];
     for (content, expected) in known {
-        let said = run(content);
-        assert!(said.contains(expected), "{said}");
+        let printed = run(content);
+        assert!(printed.contains(expected), "{printed}");
     }
     assert!(
         run(&[b"question: q\nfoo: ", "x".repeat(10_000_000).as_bytes()].concat())

@@ -1,5 +1,5 @@
-//! `threadcount compare-results` and `history` over two real results of a small server: one that answers after 20 ms,
-//! and one that answers after 30 ms (`tests/results`, made by the program).
+//! `threadcount compare-results` and `history` on two real results of a small server, which answers after 20 ms and after 30 ms
+//! (`tests/results`, made by the program).
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn compared(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String, String) 
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// The second result with something changed in it.
+/// The second result with a change.
 fn changed(change: impl FnOnce(&mut Value)) -> TempDir {
     copy(&after(), change)
 }
@@ -42,7 +42,7 @@ fn copy(from: &Path, change: impl FnOnce(&mut Value)) -> TempDir {
     folder
 }
 
-/// As if nothing else had used the machine, which was busy when the results were made.
+/// Removes the CPU use of other processes, because the machine was busy when the results were made.
 fn quiet(document: &mut Value) {
     for record in document["records"].as_array_mut().unwrap() {
         record["cost"]["machine_cpu_cores"] = json!(0.2);
@@ -132,7 +132,7 @@ fn worse_by_more_than_allowed_is_exit_code_1() {
     assert!(said.contains("write it in per cent"), "{said}");
 }
 
-/// Both results of a quiet machine, with these rates in the runs of `plain`; everything else is as it was before.
+/// Both results on a quiet machine, with these rates in the runs of `plain`.
 fn with_rates(a: [f64; 3], b: [f64; 3]) -> [TempDir; 2] {
     [a, b].map(|rates| {
         copy(&before(), |document| {
@@ -162,14 +162,14 @@ fn an_interval_that_reaches_to_both_sides_of_the_limit_is_undecided_and_exit_cod
         !said.contains("again under c8") && !said.contains("percentile"),
         "what is decided is not said: {said}"
     );
-    // Look-alikes: lower, and wholly within what is allowed; lower, and wholly beyond it.
+    // Look-alikes: a lower rate that is wholly within the limit, and one that is wholly beyond it.
     assert_eq!(compared(a.path(), b.path(), &["--worse-by", "12%"]).0, Some(0));
     assert_eq!(compared(a.path(), b.path(), &["--worse-by", "1%"]).0, Some(1));
 }
 
 #[test]
 fn a_loss_that_one_figure_alone_would_show_may_be_chance_among_four() {
-    // Alone its one-sided p-value is about 0.02, and Holm's first step for four figures asks for 0.0125.
+    // By itself its one-sided p-value is about 0.02. Holm's first step for four figures requires 0.0125.
     let [a, b] = with_rates([370.0, 380.0, 375.0], [345.0, 355.0, 335.0]);
     let (code, _, said) = compared(a.path(), b.path(), &["--worse-by", "2%"]);
     assert_eq!(code, Some(3), "{said}");
@@ -179,7 +179,8 @@ fn a_loss_that_one_figure_alone_would_show_may_be_chance_among_four() {
 #[test]
 fn the_output_says_that_one_session_per_side_cannot_see_how_sessions_differ() {
     let (_, said, _) = compared(&before(), &after(), &[]);
-    let caveat = "Each side is one session. The intervals hold how its runs differ, not how sessions do";
+    let caveat =
+        "Each side is one session. The intervals show how its runs differ, but not how sessions differ";
     assert!(said.contains(caveat), "{said}");
     let (_, said, _) = compared(&before(), &after(), &["--json"]);
     let document: Value = serde_json::from_str(&said).unwrap();
@@ -227,7 +228,7 @@ fn a_machine_that_was_busy_with_something_else_is_no_measure_of_what_got_worse()
     assert!(said.contains("A cannot be judged: plain under c8: other processes used 1."), "{said}");
 }
 
-/// Both results with something changed in each; the second gets a factor.
+/// Both results with a change in each. The second one gets a factor.
 fn both_changed(change: impl Fn(&mut Value, f64)) -> [TempDir; 2] {
     [(before(), 1.0), (after(), 1.5)].map(|(from, times)| copy(&from, |document| change(document, times)))
 }
@@ -288,7 +289,7 @@ fn a_variant_that_failed_or_is_not_trusted_cannot_be_judged_whatever_its_figures
     let (code, _, said) = compared(before.path(), all_failed.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(3), "{said}");
     assert_eq!(compared(before.path(), all_failed.path(), &[]).0, Some(2), "nothing to compare");
-    // What got worse beside it is worse all the same.
+    // Another figure that got worse still counts.
     assert_eq!(compared(before.path(), failed.path(), &["--worse-by", "5%"]).0, Some(1));
 }
 
@@ -374,7 +375,7 @@ fn a_history_lists_results_by_date_with_what_changed_and_names_what_it_cannot_re
     assert_eq!(document["unreadable"].as_array().unwrap().len(), 1);
 }
 
-/// The second result, and before it one in which something was otherwise.
+/// The history of the second result and an earlier one with a change.
 fn history_after(change: impl FnOnce(&mut Value)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let other = changed(|document| {

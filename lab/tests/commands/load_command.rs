@@ -1,4 +1,4 @@
-//! `threadcount load` as its users call it, against tiny servers.
+//! `threadcount load` as users call it, on tiny servers.
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::Command;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const SCHEMA: &str = include_str!("../../../load/schema/load-1.schema.json");
 
-/// tcpmux (RFC 1078), which no machine of today has.
+/// The port of tcpmux (RFC 1078), on which no machine listens today.
 const NOBODY_LISTENS: &str = "http://127.0.0.1:1/";
 
 fn load(arguments: &[&str]) -> Command {
@@ -19,7 +19,7 @@ fn load(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a load with `--json` and gives what it printed.
+/// Runs a load with `--json` and returns its output.
 fn json(arguments: &[&str]) -> Value {
     let output = load(arguments).args(["--json", "--quiet"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -165,7 +165,7 @@ fn a_variable_in_a_url_is_sent_and_never_shown() {
     }
     let seen = server.seen();
     assert_eq!(seen[0].line, "GET /a?key=s3cret%2F%2B&b=%7Bx%7D HTTP/1.1");
-    // me:s3cret/+
+    // The text is me:s3cret/+ in base64.
     let authorization = "Authorization: Basic bWU6czNjcmV0Lys=".to_owned();
     assert!(seen[0].headers.contains(&authorization), "{seen:?}");
     let unset = load(&[url, "-n", "1"]).env_remove("LOAD_TEST_TOKEN").output().unwrap();
@@ -201,7 +201,7 @@ fn a_variable_in_a_header_a_body_or_a_user_is_sent_and_never_shown() {
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert!(seen[0].headers.contains(&"Authorization: Bearer s3cret/+".to_owned()), "{seen:?}");
     assert_eq!(seen[1].body, r#"{"mine": "s3cret/+"}"#);
-    // me:s3cret/+
+    // The text is me:s3cret/+ in base64.
     assert!(seen[2].headers.contains(&"Authorization: Basic bWU6czNjcmV0Lys=".to_owned()), "{seen:?}");
 }
 
@@ -444,7 +444,7 @@ fn a_hang_up_under_nohup_ends_nothing() {
     wait_for(10);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
-    // It goes on: a first signal would let each connection send one more request at most.
+    // The load continues: after a first signal each connection would send at most one more request.
     wait_for(server.seen().len() + 100);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -461,7 +461,7 @@ fn ctrl_c_ends_the_load_early_and_still_shows_what_was_measured() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Each of the two connections asks again only when it has its answer.
+    // Each of the two connections sends its next request only after its response.
     while server.seen().len() < 10 {
         thread::sleep(Duration::from_millis(5));
     }

@@ -1,4 +1,4 @@
-//! Commands as their users call them: input, options, exit codes and what is printed.
+//! Tests of the commands as users call them: input, options, exit codes and output.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! How much memory a load takes whose server sends large responses to all connections at once.
+//! The memory of a load whose server sends large responses on all connections at once.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 const BODY_BYTES: usize = 8 * MIB;
-/// All responses together have 240 MiB. A load keeps at most 48 MiB of them; copies of lists that grow, and memory that the allocator has not
-/// returned yet, come on top.
+/// The responses take 240 MiB together, of which a load keeps at most 48 MiB. Copies of growing lists, and memory that the allocator has
+/// not returned yet, are added.
 const MOST_BYTES: usize = 160 * MIB;
 
-/// Answers each request with a large body, in chunks where the path asks for them. Returns the port.
+/// Answers each request with a large body, in chunks if the path asks for them. Returns the port.
 fn serve() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -52,7 +52,7 @@ fn answer_all(mut stream: TcpStream) {
     }
 }
 
-/// The most memory that a load of 30 connections has had, in bytes.
+/// The peak memory of a load with 30 connections, in bytes.
 fn peak_bytes(url: &str, flags: &[&str]) -> usize {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("threadcount"));
     command.args(["load", url, "-c", "30", "-n", "30", "-t", "60s", "--quiet"]).args(flags);

@@ -1,4 +1,4 @@
-//! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
+//! Output that cannot be written or is too wide: a full disk, a closed stream, a reader that is gone, a narrow terminal.
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
@@ -84,9 +84,9 @@ fn no_command_panics_where_its_output_cannot_be_written() {
     for call in PRINTING.into_iter().chain(REFUSED) {
         for stdout in [full(), without_reader()] {
             let output = ended(call, stdout, Stdio::piped());
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(!said.contains("panicked"), "{call:?}: {said}");
-            assert!(output.status.code().is_some_and(|code| code != 101), "{call:?}: {said}");
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert!(!printed.contains("panicked"), "{call:?}: {printed}");
+            assert!(output.status.code().is_some_and(|code| code != 101), "{call:?}: {printed}");
         }
         for stderr in [full(), without_reader()] {
             let output = ended(call, Stdio::piped(), stderr);
@@ -99,8 +99,11 @@ fn no_command_panics_where_its_output_cannot_be_written() {
 fn a_full_disk_behind_stdout_is_named_and_is_exit_code_4() {
     for call in PRINTING {
         let output = ended(call, full(), Stdio::piped());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("No space left on device") && said.contains("stdout"), "{call:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            printed.contains("No space left on device") && printed.contains("stdout"),
+            "{call:?}: {printed}"
+        );
         assert_eq!(output.status.code(), Some(4), "{call:?}");
     }
 }
@@ -109,17 +112,17 @@ fn a_full_disk_behind_stdout_is_named_and_is_exit_code_4() {
 fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
     for call in PRINTING.iter().filter(|call| call[0] != "load") {
         let output = ended(call, without_reader(), Stdio::piped());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!said.contains("Broken pipe"), "{call:?}: {said}");
-        assert!(output.status.code() != Some(1) || call[0] == "check", "{call:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(!printed.contains("Broken pipe"), "{call:?}: {printed}");
+        assert!(output.status.code() != Some(1) || call[0] == "check", "{call:?}: {printed}");
     }
 }
 
-/// What a command prints on a terminal of so many columns, stderr among it.
+/// What a command prints on a terminal with this many columns, on stdout and stderr.
 fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: both ends are written, and nothing but the size is read.
+    // SAFETY: both descriptors are written, and only the size is read.
     let code = unsafe {
         libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), &raw const size)
     };
@@ -130,7 +133,7 @@ fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
         let stderr = theirs.try_clone().unwrap();
         command(call).stdout(theirs).stderr(stderr).spawn().unwrap()
     };
-    // Reading fails when the last writer has gone.
+    // Reading fails when the last writer is gone.
     let reader = thread::spawn(move || {
         let (mut file, mut all, mut part) = (File::from(ours), Vec::new(), [0; 4096]);
         while let Ok(length @ 1..) = file.read(&mut part) {
@@ -145,13 +148,13 @@ fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn no_command_panics_on_a_terminal_of_ten_columns() {
     for call in PRINTING.into_iter().chain(REFUSED) {
-        let (code, said) = on_a_terminal(10, call);
-        assert!(code.is_some_and(|code| code != 101) && !said.contains("panicked"), "{call:?}: {said}");
-        assert!(!said.trim().is_empty(), "{call:?}");
+        let (code, printed) = on_a_terminal(10, call);
+        assert!(code.is_some_and(|code| code != 101) && !printed.contains("panicked"), "{call:?}: {printed}");
+        assert!(!printed.trim().is_empty(), "{call:?}");
     }
 }
 
-/// Calls whose words all fit: addresses and paths are not broken.
+/// Calls with words that all fit, because addresses and paths are not broken.
 const FITTING: [&[&str]; 13] = [
     &["list"],
     &["list", "tomcat-blocking"],
@@ -171,8 +174,8 @@ const FITTING: [&[&str]; 13] = [
 #[test]
 fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
     for (columns, call) in [80, 40].into_iter().flat_map(|columns| FITTING.map(|call| (columns, call))) {
-        let (_, said) = on_a_terminal(columns, call);
-        let plain = anstream::adapter::strip_str(&said).to_string();
+        let (_, printed) = on_a_terminal(columns, call);
+        let plain = anstream::adapter::strip_str(&printed).to_string();
         for line in plain.lines().flat_map(|line| line.split('\r')).filter(|line| !line.contains('│')) {
             let longest = line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default();
             let most = usize::from(columns).max(longest + 6);
@@ -183,33 +186,33 @@ fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
 
 #[test]
 fn a_terminal_of_112_columns_shows_the_whole_question_of_each_experiment() {
-    let (code, said) = on_a_terminal(112, &["list"]);
-    assert!(code == Some(0) && said.lines().count() > 20 && !said.contains('…'), "{said}");
+    let (code, printed) = on_a_terminal(112, &["list"]);
+    assert!(code == Some(0) && printed.lines().count() > 20 && !printed.contains('…'), "{printed}");
 }
 
 #[test]
 fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
     let server = TinyServer::start();
-    let (code, said) = on_a_terminal(80, &["load", &server.url("/"), "-n", "1"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(!said.contains("100 %  starting"), "{said}");
+    let (code, printed) = on_a_terminal(80, &["load", &server.url("/"), "-n", "1"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(!printed.contains("100 %  starting"), "{printed}");
 }
 
-/// Root has no limit of threads, so that root runs it as another user.
+/// Runs a call with a limit of threads. For root there is no such limit, so root uses another user.
 fn with_threads(most: u64, folder: &Path, call: &[&str]) -> Output {
     const OTHER_USER: u32 = 23_456;
     let mut command = Command::new(folder.join("threadcount"));
     command.args(call).current_dir(folder).stdin(Stdio::null());
     let set_limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: system calls alone, on values of this function.
+        // SAFETY: this makes only system calls, on values of this function.
         let is_set = unsafe {
             (libc::geteuid() != 0 || libc::setuid(OTHER_USER) == 0)
                 && libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) == 0
         };
         if is_set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     };
-    // SAFETY: what runs between fork and exec makes system calls alone.
+    // SAFETY: between fork and exec this makes only system calls.
     unsafe { command.pre_exec(set_limit) };
     command.output().unwrap()
 }
@@ -229,15 +232,15 @@ fn no_command_panics_where_no_thread_can_be_started() {
     fs::write(folder.path().join("mine.yaml"), experiment).unwrap();
     let said_by = |most, call: &[&str]| {
         let output = with_threads(most, folder.path(), call);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code().is_some_and(|code| code != 101), "{most}: {said}");
-        assert!(!said.contains("panicked"), "{most}: {said}");
-        said
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code().is_some_and(|code| code != 101), "{most}: {printed}");
+        assert!(!printed.contains("panicked"), "{most}: {printed}");
+        printed
     };
     for most in 1..8 {
         said_by(most, &["run", "./mine.yaml", "--replace", "--out", "out"]);
     }
-    // It starts a thread before all else.
+    // The worker starts a thread before anything else.
     let of_worker = said_by(0, &["worker", "--share", "0/1"]);
     assert!(of_worker.contains("cannot start a thread"), "{of_worker}");
 }
@@ -249,16 +252,16 @@ fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     let mut limited = Command::new("bash");
     let output =
         limited.args(["-c", script]).arg(cargo_bin("threadcount")).arg(folder.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("File too large"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{printed}");
+    assert!(printed.contains("File too large"), "{printed}");
 }
 
 #[test]
 fn man_pages_name_the_folder_that_is_missing() {
     let output = ended(&["man-pages", "/nowhere/at/all"], Stdio::piped(), Stdio::piped());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("/nowhere/at/all: the pages cannot be written"), "{said}");
-    assert!(said.contains("make the folder first"), "{said}");
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("/nowhere/at/all: the pages cannot be written"), "{printed}");
+    assert!(printed.contains("make the folder first"), "{printed}");
+    assert_eq!(output.status.code(), Some(2), "{printed}");
 }

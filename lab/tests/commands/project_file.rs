@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/asked.py");
 const SECRET: &str = "s3cret-of-a-test";
 
-/// A server that writes what it is asked, with a secret in a header and in its environment.
+/// A server that writes the requests that it gets, with a secret in a header and in its environment.
 fn project() -> TempDir {
     let folder = TempDir::new().unwrap();
     let text = format!(
@@ -50,10 +50,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn run_without_an_argument_runs_the_projects_experiments_and_stores_no_secret() {
     let project = project();
     let output = run(project.path(), &[], Some(SECRET));
-    let said = [&output.stdout[..], &output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    assert!(output.status.success(), "{said}");
-    assert!(!said.contains(SECRET), "{said}");
+    let printed = [&output.stdout[..], &output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed);
+    assert!(output.status.success(), "{printed}");
+    assert!(!printed.contains(SECRET), "{printed}");
     let out = project.path().join("out");
     let logs: Vec<PathBuf> = files(&out).into_iter().filter(|it| it.ends_with("server.log")).collect();
     assert_eq!(logs.len(), 2, "one run of each experiment");
@@ -82,14 +82,14 @@ fn an_experiment_of_the_project_is_run_by_its_name() {
 
 #[test]
 fn a_secret_that_is_not_set_and_a_folder_without_a_project_are_refused() {
-    let said = |output: Output| {
+    let printed = |output: Output| {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stderr).unwrap()
     };
-    let unset = said(run(project().path(), &[], None));
+    let unset = printed(run(project().path(), &[], None));
     assert!(unset.contains("the environment variable `THREADCOUNT_TEST_SECRET` is not set"), "{unset}");
     assert!(unset.contains("threadcount.yaml:8"), "{unset}");
-    let nothing = said(run(TempDir::new().unwrap().path(), &[], None));
+    let nothing = printed(run(TempDir::new().unwrap().path(), &[], None));
     assert!(nothing.contains("threadcount.yaml") && nothing.contains("threadcount list"), "{nothing}");
 }
 
@@ -102,15 +102,15 @@ fn a_target_url_has_its_host_from_the_environment_and_no_result_has_it() {
         request: /there\nwarmup: 0s\nvariants: {elsewhere: {}}\nloads: [{clients: 1, requests: 5}]\n";
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     let output = run(folder.path(), &["./mine.yaml"], Some(&port));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
     assert!(server.seen().iter().all(|it| it.line == "GET /there HTTP/1.1"), "{:?}", server.seen());
     assert!(!server.seen().is_empty());
     let result = fs::read_to_string(folder.path().join("out/result.json")).unwrap();
     assert!(result.contains("http://127.0.0.1:${THREADCOUNT_TEST_SECRET}"));
     assert!(!result.contains(&format!("127.0.0.1:{port}")));
     let unset = run(folder.path(), &["./mine.yaml"], None);
-    let said = String::from_utf8_lossy(&unset.stderr);
-    assert!(said.contains("the environment variable `THREADCOUNT_TEST_SECRET` is not set"), "{said}");
+    let printed = String::from_utf8_lossy(&unset.stderr);
+    assert!(printed.contains("the environment variable `THREADCOUNT_TEST_SECRET` is not set"), "{printed}");
     assert_eq!(unset.status.code(), Some(2));
 }

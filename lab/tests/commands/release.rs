@@ -1,4 +1,4 @@
-//! What a release needs of the program: its manual, and what it says of itself. `./dev dist --try` tries the packages.
+//! The parts of the program that a release needs: its manual, and what it says about itself. `./dev dist --try` tries the packages.
 
 use assert_cmd::cargo::cargo_bin;
 use std::fs;
@@ -40,7 +40,7 @@ fn the_benchmarks_read_what_each_load_generator_prints() {
     succeed_in("bench");
 }
 
-/// The tests of the Python in this folder of the repository.
+/// Runs the tests of the Python code in this folder of the repository.
 fn succeed_in(folder: &str) {
     let mut tests = Command::new("python3");
     tests.args(["-B", "-m", "unittest", "discover", "--start-directory", folder]);

@@ -1,4 +1,4 @@
-//! Inputs that fuzzing kept or found go through their parsers again: without a panic, in bounded time and memory.
+//! Inputs that fuzzing kept or found. The parsers must take them without a panic, in bounded time and memory.
 
 #[path = "../../../fuzz/src/parsers.rs"]
 mod parsers;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// Limits of this process, which runs one test: the kernel ends a process that exceeds them.
+/// Limits of this process, which runs one test. The kernel ends a process that exceeds them.
 const MOST_CPU_S: u64 = 60;
 const MOST_MEMORY_BYTES: u64 = 2 << 30;
 

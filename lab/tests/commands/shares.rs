@@ -17,7 +17,7 @@ fn threadcount() -> Command {
     Command::new(env!("CARGO_BIN_EXE_threadcount"))
 }
 
-/// A moment so many seconds from now, as `--start-at` takes it.
+/// A moment this many seconds from now, as `--start-at` takes it.
 fn in_seconds(seconds: f64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     format!("{:.3}", now.as_secs_f64() + seconds)
@@ -29,7 +29,7 @@ fn share(of: &str, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Runs all shares at once and gives what each printed.
+/// Runs all shares at once and returns what each of them printed.
 fn shares(count: u32, arguments: &[&str]) -> Vec<String> {
     let children: Vec<Child> =
         (0..count).map(|index| share(&format!("{index}/{count}"), arguments)).collect();
@@ -41,12 +41,12 @@ fn shares(count: u32, arguments: &[&str]) -> Vec<String> {
     children.into_iter().map(text).collect()
 }
 
-/// What `threadcount merge -` makes of a text.
+/// Merges a text with `threadcount merge -`.
 fn merge(text: &str, arguments: &[&str]) -> Output {
     let mut command = threadcount();
     command.args(["merge", "-"]).args(arguments).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Who refuses the first lines does not read the others.
+    // If the first lines are refused, the others are not read.
     let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -69,7 +69,7 @@ fn assert_fits_the_schema(document: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// The last parts of the paths that were requested.
+/// The last parts of the requested paths.
 fn numbers(server: &TinyServer) -> Vec<u64> {
     let number = |line: &str| line.split(' ').nth(1)?.rsplit('/').next()?.parse().ok();
     server.seen().iter().filter_map(|seen| number(&seen.line)).collect()
@@ -91,7 +91,7 @@ fn four_processes_send_one_open_load_and_make_one_result() {
     let document = merged(&texts.concat());
     assert_fits_the_schema(&document);
 
-    // 400/s for 2 s, each at its time, however many processes send them.
+    // 400/s for 2 s, each at its time, independent of the number of processes.
     assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 800, "{document}");
     assert_eq!(
         count(&document, "sent"),
@@ -110,7 +110,7 @@ fn four_processes_send_one_open_load_and_make_one_result() {
     let longest = pods.iter().filter_map(|pod| pod["response_time_ms"]["max"].as_f64()).fold(0.0, f64::max);
     assert_eq!(document["response_time_ms"]["max"].as_f64(), Some(longest));
 
-    // No number and no row of the file twice.
+    // No number and no row of the file was sent twice.
     let numbers = numbers(&server);
     let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
     assert_eq!(distinct.len(), numbers.len());
@@ -261,7 +261,7 @@ fn more_shares_than_connections_are_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be shared by 4 processes"));
 }
 
-/// Nothing is sent: the address is of a network for documentation (RFC 5737), and the flag is not there.
+/// Nothing is sent: the address belongs to a network for documentation (RFC 5737), and the flag is missing.
 #[test]
 fn a_public_address_is_refused_without_the_users_word() {
     let mut command = threadcount();

@@ -1,4 +1,4 @@
-//! Commands as the documentation writes them: `threadcount` by its own parser, `./dev` by its list, `cargo` by the files it names.
+//! Checks the commands in the documentation: `threadcount` by its own parser, `./dev` by its list, `cargo` by the files that it names.
 
 use crate::markdown::{Page, ROOT};
 use clap::{Command, CommandFactory, Parser};
@@ -6,19 +6,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use threadcount::cli::Cli;
 
-/// Words of a line that begin another command, or say where its output goes.
+/// Words of a line that begin another command, or redirect the output.
 const OPERATORS: [&str; 7] = ["|", "||", "&&", ";", ">", ">>", "<"];
-/// What stands for a value, and one that is.
+/// Words that stand for a value in the documentation, and a real value.
 const STAND_INS: [(&str, &str); 2] = [("PID", "4711"), ("URL", "http://127.0.0.1/")];
 
-/// What is wrong with a command line; `None`: nothing, or it calls none of our programs.
+/// The mistake in a command line, or `None` if there is none or the line calls none of our programs.
 pub fn complaint(line: &str) -> Option<String> {
     let words = shlex::split(line).unwrap_or_default();
     words.split(|word| OPERATORS.contains(&word.as_str())).find_map(complaint_about)
 }
 
 fn complaint_about(command: &[String]) -> Option<String> {
-    // A container's engine calls it by its path.
+    // In a container the program is called by its path.
     let in_container = command.iter().position(|word| word.ends_with("/bin/threadcount"));
     let start = in_container.unwrap_or_else(|| command.iter().take_while(|word| is_assignment(word)).count());
     let words: Vec<&str> = command[start..].iter().map(String::as_str).collect();
@@ -36,7 +36,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The parser's own message, without running anything.
+/// The parser's own message. Nothing is run.
 fn not_understood(words: &[&str]) -> Option<String> {
     let with_values = words.iter().map(|word| {
         let stand_in = STAND_INS.iter().find(|(written, _)| written == word);
@@ -46,7 +46,7 @@ fn not_understood(words: &[&str]) -> Option<String> {
     (error.exit_code() != 0).then(|| error.to_string())
 }
 
-/// Part of a command, within a sentence: its name and its flags are known.
+/// Checks a part of a command within a sentence: its name and its flags must exist.
 pub fn complaint_about_part(code: &str) -> Option<String> {
     let words = shlex::split(code).unwrap_or_default();
     match words.first()?.as_str() {
@@ -81,7 +81,7 @@ fn has_flag(command: &Command, written: &str) -> bool {
     })
 }
 
-/// The commands of `./dev` are the labels of its `case`; the flags of `dist` are those of tools/dist.
+/// Checks a command of `./dev`. The commands are the labels of its `case`, and the flags of `dist` are those of tools/dist.
 fn not_in_dev(words: &[&str]) -> Option<String> {
     let script = fs::read_to_string(Path::new(ROOT).join("dev")).unwrap();
     let cases = script.split_once("main() {").unwrap().1.split_once("esac").unwrap().0;
@@ -101,7 +101,7 @@ fn not_in_dev(words: &[&str]) -> Option<String> {
     unknown.next().map(|flag| format!("./dev dist has no flag `{flag}`"))
 }
 
-/// `--test NAME` and `--path FOLDER` name what is there, as do the packages.
+/// Checks that the files and packages named by `--test NAME`, `--path FOLDER` and `-p` exist.
 fn not_in_the_workspace(words: &[&str]) -> Option<String> {
     let is_there = |path: String| Path::new(ROOT).join(path).exists();
     for pair in words.windows(2) {
@@ -134,13 +134,13 @@ fn package(folder: &Path) -> String {
     name.map(|it| it.trim_end_matches('"').to_owned()).unwrap_or_default()
 }
 
-/// The lines of a page's blocks, continued lines as one, with their numbers.
+/// The lines in a page's blocks with their numbers. A continued line counts as one.
 pub fn lines(page: &Page) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for block in page.blocks.iter().filter(|it| ["", "sh"].contains(&it.language.as_str())) {
         let mut command = String::new();
         for (before, line) in block.text.text.lines().enumerate() {
-            // What a terminal shows begins with its prompt.
+            // In the output of a terminal, commands begin with the prompt.
             let line = line.strip_prefix("$ ").unwrap_or(line);
             match line.strip_suffix('\\') {
                 Some(begun) => command += begun,

@@ -1,11 +1,11 @@
-//! The output in the README: a summary in the size that it promises, quoted by the tutorial of a report.
+//! Checks the output in the README: a summary in the promised size, which the tutorial about reports quotes.
 
 use crate::markdown::Page;
 use std::path::Path;
 
 const README: &str = include_str!("../../../README.md");
 
-/// Without the command and the lines of the build.
+/// The lines of the example, without the command and the build's output.
 fn example() -> Vec<&'static str> {
     let block =
         README.split("<!-- example: ").nth(1).unwrap().split("<!-- end of example -->").next().unwrap();

@@ -1,4 +1,4 @@
-//! Reference pages that the program itself writes: its commands, and the metrics. `UPDATE_DOCS=1 ./dev test generated` writes them.
+//! Checks the reference pages that the program itself writes: commands and metrics. `UPDATE_DOCS=1 ./dev test generated` writes them.
 
 use crate::markdown::ROOT;
 use clap::{Arg, Command, CommandFactory};
@@ -8,7 +8,7 @@ use std::path::Path;
 use threadcount::cli::Cli;
 use threadcount_model::metric::Metric;
 
-/// Pages that hold nothing else.
+/// The pages that are completely generated.
 pub const PAGES: [&str; 2] = ["docs/reference/commands.md", "docs/reference/metrics.md"];
 
 const COMMANDS: &str = "# Commands\n\nWritten by the program from its own help; do not edit it by hand.\n";
@@ -46,7 +46,7 @@ fn add_command(page: &mut String, command: &Command) {
     }
 }
 
-/// How an argument is written.
+/// The way to write an argument.
 fn call(argument: &Arg) -> String {
     let values = argument.get_value_names().unwrap_or_default();
     let values = values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -66,7 +66,7 @@ fn metrics() -> String {
     METRICS.to_owned() + &rows.concat()
 }
 
-/// By the end of the name, which a test of the model keeps.
+/// The unit of a metric, by the end of its name. A test of the model checks these ends.
 fn unit(name: &str) -> &'static str {
     let units = [
         ("_per_s", "per second"),

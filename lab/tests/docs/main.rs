@@ -1,4 +1,4 @@
-//! What the documentation shows is there, and does what it says.
+//! Checks that everything in the documentation exists and works as described.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A page of Markdown, as far as a reader can be misled by it: blocks, code within a line, links, and headings with their anchors.
+//! Reads the parts of a Markdown page that could mislead a reader: blocks, code within a line, links, and headings with their anchors.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,29 +14,29 @@ pub struct Text {
     pub text: String,
 }
 
-/// What stands between fences.
+/// A block between fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub language: String,
     pub text: Text,
 }
 
-/// A page in its parts.
+/// The parts of a page.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Relative to the repository.
+    /// The path relative to the repository.
     pub name: PathBuf,
     pub blocks: Vec<Block>,
-    /// What stands between single backticks, of a paragraph that may have several lines.
+    /// The code between single backticks in paragraphs.
     pub code: Vec<Text>,
-    /// `PATH#ANCHOR`, as written.
+    /// The links, `PATH#ANCHOR`, as they are written.
     pub links: Vec<Text>,
-    /// Of GitHub and of the site, where both make the same of a heading.
+    /// The anchors of headings for which GitHub and the site make the same anchor.
     pub anchors: BTreeSet<String>,
 }
 
 impl Page {
-    /// A file of the repository.
+    /// Reads a file of the repository.
     pub fn read(name: &Path) -> Self {
         let text = fs::read_to_string(Path::new(ROOT).join(name)).unwrap();
         Self { name: name.to_owned(), ..Self::parse(&text) }
@@ -72,7 +72,7 @@ impl Page {
         page
     }
 
-    /// Takes code and links out of a paragraph. What stands within code is no link.
+    /// Takes code and links out of a paragraph. Text within code is no link.
     fn end_paragraph(&mut self, paragraph: &mut Text) {
         let (prose, code) = without_code(&paragraph.text);
         let line_at = |at: usize| paragraph.line + paragraph.text[..at].matches('\n').count();
@@ -84,7 +84,8 @@ impl Page {
         paragraph.text.clear();
     }
 
-    /// A heading of which the two make different anchors has none that a link can use; the second of two equal ones neither.
+    /// Adds the anchor of a heading. If GitHub and the site make different anchors, no link can use it. The same holds for the second of
+    /// two equal headings.
     fn add_anchor(&mut self, heading: &str) {
         let mut pieces = heading.split("](");
         let mut label = pieces.next().unwrap_or_default().to_owned();
@@ -104,7 +105,7 @@ impl Page {
     }
 }
 
-/// The text with blanks for code between backticks, of the same length, and each such code with its place.
+/// The text with blanks in place of code between backticks, and each code with its place.
 fn without_code(text: &str) -> (String, Vec<(usize, String)>) {
     let (mut prose, mut code) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text;
@@ -124,7 +125,7 @@ fn without_code(text: &str) -> (String, Vec<(usize, String)>) {
     (prose, code)
 }
 
-/// What people read: the pages of the repository, those of its parts, and everything below `docs`.
+/// The pages that people read: those of the repository and of its parts, and everything below `docs`.
 pub fn page_names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
     for folder in [".", "jvm"] {

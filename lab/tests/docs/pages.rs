@@ -1,5 +1,5 @@
-//! What the documentation shows is there: commands and their flags, experiments, files and anchors that are linked to. Nothing is
-//! run but parsers; `walkthrough.rs` and `step_by_step.rs` run what a reader would.
+//! Checks that everything in the documentation exists: commands and their flags, experiments, linked files and anchors. Only parsers run
+//! here; `walkthrough.rs` and `step_by_step.rs` run the commands.
 
 use crate::commands;
 use crate::markdown::{Page, ROOT, page_names, pages};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use threadcount::cli::Cli;
 use threadcount_config::{parse, project};
 
-/// The pages that say what is, not what was.
+/// The pages about the present state, without the changelog.
 fn current() -> impl Iterator<Item = Page> {
     pages().into_iter().filter(|it| it.name != Path::new("CHANGELOG.md"))
 }
@@ -41,11 +41,11 @@ fn every_example_of_the_help_is_understood() {
     let program = Cli::command();
     let helps = program.get_subcommands().chain([&program]).filter_map(clap::Command::get_after_help);
     let text = helps.map(|it| it.to_string() + "\n").collect::<String>();
-    // A command goes on in the next line, however far that is indented.
+    // A command may continue in the next line, with any indentation.
     let text = text.replace("\\\n      ", "").replace("\\\n    ", "");
     let examples: Vec<&str> =
         text.lines().map(str::trim).filter(|it| it.starts_with("threadcount ")).collect();
-    // The list of commands explains each on its right.
+    // In the list of commands, each has an explanation on its right.
     let wrong = examples.iter().filter_map(|it| commands::complaint(it.split("   ").next().unwrap()));
     assert_eq!(wrong.collect::<Vec<_>>(), [] as [String; 0]);
     assert!(examples.len() > 20, "{examples:#?}");
@@ -59,8 +59,8 @@ fn every_shell_block_is_a_script() {
                 Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             shell.stdin.take().unwrap().write_all(block.text.text.as_bytes()).unwrap();
             let output = shell.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}:{}: {said}", page.name.display(), block.text.line);
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}:{}: {printed}", page.name.display(), block.text.line);
         }
     }
 }
@@ -74,7 +74,7 @@ fn every_whole_experiment_in_the_documentation_is_one() {
             let has = |key: &str| block.text.text.lines().any(|line| line.starts_with(key));
             let place = format!("{}:{}", page.name.display(), block.text.line);
             if has("experiments:") {
-                // A variable of the environment must be set; here it need not be one.
+                // A variable of the environment would have to be set, so it becomes plain text.
                 let file = folder.path().join("threadcount.yaml");
                 fs::write(&file, block.text.text.replace("${", "$")).unwrap();
                 assert!(project::read(&file, false).is_ok(), "{place}: {:?}", project::read(&file, false));
@@ -129,7 +129,7 @@ fn every_schema_that_an_editor_is_told_of_is_there() {
             texts.filter_map(|it| it.split_once("$schema=")).filter_map(|it| it.1.split_whitespace().next())
         {
             let name = Path::new(written).file_name().unwrap();
-            // In a checkout from the folder of the experiments; where it is installed under the same name.
+            // The path is relative to the folder of the experiments in a checkout. The installed schema has the same name.
             let kept = Path::new(ROOT).join("schema").join(name);
             assert!(kept.is_file(), "{}: {written}", page.name.display());
             let is_relative = written.starts_with("../");

@@ -1,4 +1,4 @@
-//! The steps of docs/how-to/write-an-experiment.md, done word by word.
+//! Follows the steps of docs/how-to/write-an-experiment.md literally.
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
@@ -13,7 +13,7 @@ fn steps() -> &'static str {
     DOC.split("## Adding a variant or an experiment").nth(1).unwrap()
 }
 
-/// The files: a line with the path alone, a blank one, and a block.
+/// The files of the steps: a line with only the path, a blank line, and a block.
 fn files() -> Vec<(&'static str, &'static str)> {
     let parts = steps().split("```").collect::<Vec<_>>();
     let named = parts.windows(2).filter_map(|pair| {
@@ -27,13 +27,13 @@ fn write_all(folder: &Path) {
     for (path, text) in files() {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        // The same sizes in small.
+        // The sizes are reduced.
         std::fs::write(file, text.replace("warmup: 2s, duration: 3s", "warmup: 200ms, duration: 1s"))
             .unwrap();
     }
 }
 
-/// What `./dev build` does with the module, without Maven.
+/// Builds the module as `./dev build` does, but without Maven.
 fn build_jar(folder: &Path) {
     let jdks = Places::of_this_machine().find();
     let bin = choose(&jdks, Some(25)).unwrap().java().parent().unwrap().to_owned();
@@ -65,23 +65,23 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
     write_all(folder.path());
     build_jar(folder.path());
     let commands = steps().rsplit("```sh\n").next().unwrap().split("```").next().unwrap();
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     for line in commands.lines() {
         let mut words = shlex::split(line.split("   #").next().unwrap()).unwrap();
         if words.get(1).is_some_and(|word| word == "run") {
-            // Exactly one: on a busy machine disturbed runs would be repeated.
+            // Exactly one round, because disturbed runs would be repeated on a busy machine.
             words.extend(["--runs", "1"].map(str::to_owned));
         }
         let program =
             if words[0] == "threadcount" { cargo_bin("threadcount") } else { words[0].clone().into() };
         let output = Command::new(program).args(&words[1..]).current_dir(folder.path()).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
-        // Other programs may take the cores that the claim of the experiment speaks of.
+        // Other programs may use the cores that the experiment's claim is about.
         let is_doubted = output.status.code() == Some(3) && errors.contains("other processes used");
         assert!(output.status.success() || is_doubted, "{line}\n{errors}");
-        said.push(String::from_utf8(output.stdout).unwrap());
+        printed.push(String::from_utf8(output.stdout).unwrap());
     }
-    assert!(said[1].contains("needs: Java 25; jars mine; peers mine"), "{}", said[1]);
+    assert!(printed[1].contains("needs: Java 25; jars mine; peers mine"), "{}", printed[1]);
     let result = std::fs::read_to_string(folder.path().join("out/mine/latest/result.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     let kinds = result["records"].as_array().unwrap().iter().map(|record| {

@@ -1,5 +1,4 @@
-//! Every command in the README, the tutorials and the how-tos runs, in small: the same words, with shorter times and our own
-//! servers behind them.
+//! Runs every command in the README, the tutorials and the how-tos with shorter times and on our own servers.
 
 use crate::commands;
 use crate::markdown::{Page, ROOT, page_names};
@@ -13,7 +12,7 @@ use threadcount_machine::app::find_jar;
 use threadcount_machine::jdk_finder::{Places, choose};
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
-/// Two results of servers that answer after another time.
+/// Two results of servers with different response times.
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results");
 const SWITCHABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Switchable.java");
 const SLEEPS: &str = "public class Sleeps { public static void main(String[] a) throws Exception { Thread.sleep(3_600_000); } }";
@@ -25,14 +24,14 @@ fn blocks(page: &Page, language: &str) -> Vec<String> {
     page.blocks.iter().filter(|it| it.language == language).map(|it| it.text.text.clone()).collect()
 }
 
-/// The commands of a page that begin with `threadcount`, one line each, without their comments.
+/// The commands of a page that begin with `threadcount`, one per line, without their comments.
 fn commands_of(page: &Page) -> Vec<String> {
     let lines = commands::lines(page).into_iter();
     let lines = lines.map(|(_, line)| line.split("   #").next().unwrap_or_default().trim().to_owned());
     lines.filter(|line| line.starts_with("threadcount ")).collect()
 }
 
-/// A JVM to look at, ended with the test.
+/// A JVM to look at, which ends with the test.
 struct Jvm(Child);
 
 impl Jvm {
@@ -43,7 +42,7 @@ impl Jvm {
         Self(command.arg(source).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    /// The first line that it prints.
+    /// The first line of its output.
     fn line(&mut self) -> String {
         let mut line = String::new();
         BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -58,19 +57,19 @@ impl Drop for Jvm {
     }
 }
 
-/// A Spring Boot application that `./dev test` has built.
+/// The Spring Boot application that `./dev test` has built.
 fn application() -> String {
     find_jar("spring-boot-4").unwrap().display().to_string()
 }
 
-/// What stands for the reader's own services.
+/// The services that take the place of the reader's own.
 struct Surroundings {
     folder: tempfile::TempDir,
     server: TinyServer,
-    /// The other of two that are compared.
+    /// The second of two servers that are compared.
     other_server: TinyServer,
     jvm: Jvm,
-    /// Its threads can be switched; ended with the test.
+    /// A JVM whose threads can be switched, which ends with the test.
     _service: Jvm,
     service_url: String,
 }
@@ -87,7 +86,7 @@ impl Surroundings {
         Self { server, other_server, jvm, _service: service, service_url, folder }
     }
 
-    /// The same command, in small.
+    /// The same command with short times.
     fn in_small(&self, command: &str) -> String {
         let delayed = |name: &str| format!("{name}='python3 {DELAY_SERVER} {{port}} 5'");
         let is_attaching = command.contains("--attach http");
@@ -120,7 +119,7 @@ impl Surroundings {
         }
         let has = |flag: &str| command.split_whitespace().any(|word| word == flag);
         let more = match command.split_whitespace().nth(1).unwrap() {
-            // Pods need a cluster, which `./dev cluster-test` has.
+            // Pods need a cluster, which only `./dev cluster-test` has.
             _ if has("--kubernetes") && !has("--dry-run") => " --dry-run",
             _ if has("--kubernetes") => "",
             "run" => " --runs 1 --variant virtual --warmup 500ms --no-probe",
@@ -132,7 +131,7 @@ impl Surroundings {
             "watch" if !has("--json") => " --json",
             _ => "",
         };
-        // Before the output goes to a file; a claim compares within quotes.
+        // Flags come before a redirection. In a claim, `>` is within quotes.
         match small.rsplit_once(" > ").filter(|(_, file)| !file.contains('\'')) {
             Some((call, file)) => format!("{call}{more} > {file}"),
             None => small + more,
@@ -154,18 +153,18 @@ impl Surroundings {
         if let Some(file) = file {
             std::fs::write(self.folder.path().join(file), &output.stdout).unwrap();
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        // Other programs may take the cores that a claim of the experiment speaks of.
-        let is_doubted = output.status.code() == Some(3) && said.contains("other processes used");
-        // A gate may fail a build: how fast these servers are is no matter here.
+        let printed = String::from_utf8_lossy(&output.stderr);
+        // Other programs may use the cores that the experiment's claim is about.
+        let is_doubted = output.status.code() == Some(3) && printed.contains("other processes used");
+        // A gate may fail, because the speed of these servers does not matter here.
         let is_gate = call.iter().any(|it| it == "--worse-by") && output.status.code() != Some(2);
-        let is_condition = said.contains(": --fail-if `");
-        assert!(output.status.success() || is_doubted || is_gate || is_condition, "{small}\n{said}");
+        let is_condition = printed.contains(": --fail-if `");
+        assert!(output.status.success() || is_doubted || is_gate || is_condition, "{small}\n{printed}");
         assert!(!output.stdout.is_empty(), "{small}");
     }
 }
 
-/// Without how often and how long it measures, which the small command has of its own.
+/// The command without its number and length of runs, which the short command sets itself.
 fn without_lengths(command: &str) -> String {
     let mut words = command.split(' ');
     let mut kept = Vec::new();
@@ -179,7 +178,7 @@ fn without_lengths(command: &str) -> String {
     kept.join(" ")
 }
 
-/// Runs the commands of these pages in one folder, each once.
+/// Runs the commands of these pages in one folder, each of them once.
 fn walk(pages: &[PathBuf], at_least: usize) {
     let surroundings = Surroundings::start();
     let mut done = BTreeSet::new();
@@ -211,7 +210,7 @@ fn every_command_of_the_tutorials_runs() {
 
 #[test]
 fn every_command_of_the_how_tos_runs() {
-    // A report is made of what was run, so that page comes first.
+    // This page comes first, because a report needs something that was run.
     let mut pages = pages_in("docs/how-to");
     pages.sort_by_key(|it| !it.ends_with("reproduce-a-study.md"));
     walk(&pages, 18);

@@ -1,4 +1,4 @@
-//! A server behind the server that is the limit is named, and nothing is said of threads then.
+//! If a server behind the server is the limit, it is named, and threads are not mentioned.
 
 use crate::schema;
 
@@ -10,8 +10,8 @@ use std::process::Command;
 
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
 
-/// Two equal variants of a front that asks a line server, which uses so many milliseconds of CPU for each request. `mode`: how the line
-/// server shares its work. The document, and what was printed.
+/// Measures two equal variants of a front that asks a line server, which uses this many milliseconds of CPU per request. `mode` says how
+/// the line server shares its work. Returns the document and the output.
 fn measured(folder: &Path, cpu_ms: &str, mode: &str, load: &str) -> (Value, String) {
     let text = format!(
         r#"
@@ -70,7 +70,7 @@ fn a_backend_that_uses_up_its_cores_is_named_as_the_limit_without_a_verdict() {
 fn a_backend_that_is_full_with_one_thread_is_named_as_the_limit_without_a_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let (document, printed) = measured(folder.path(), "20", "one-process", "clients: 8");
-    // One full thread of a machine with one core is all its cores.
+    // On a machine with one core, one full thread uses all cores.
     let limit = if threadcount_machine::machine::cores() > 1 { "one-thread" } else { "cpu" };
     is_named(&document, &printed, limit);
 }

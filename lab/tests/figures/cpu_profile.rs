@@ -1,4 +1,4 @@
-//! Which code uses the CPU: real servers that hash more or less for each request.
+//! The code that uses the CPU, on real servers that hash more or less per request.
 
 use crate::java;
 use crate::schema;
@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use threadcount_servers::distribution::DistributionStore;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 
-/// Fetched by one of the tests that begin at the same time, and not by each of them.
+/// Only the first of several concurrent tests fetches it.
 static TOMCAT_11: LazyLock<()> = LazyLock::new(|| {
     DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
 });
@@ -34,7 +34,7 @@ fn measured(out: &Path, feature: u16, request: &str, variants: &str) -> Value {
     schema::result_file(&out.join("out"))
 }
 
-/// Of the samples of a record, the share with a method of this class.
+/// The share of a record's samples that contain a method of this class.
 fn share_with(record: &Value, class: &str) -> f64 {
     let profile = &record["jvm"]["cpu_profile"];
     let with = profile["stacks"].as_array().into_iter().flatten().filter(|stack| {
@@ -54,13 +54,13 @@ fn on_java_25_the_method_that_a_variant_does_more_of_is_the_difference() {
         assert_eq!(record["jvm"]["cpu_profile"]["source"], "cpu-time", "{record:#}");
     }
     let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-    let said = page.split("fast uses ").nth(1).and_then(|rest| rest.split("</p>").next());
-    let said = said.expect("the two are compared");
-    assert!(said.contains("in sun.security.provider."), "{said}");
+    let printed = page.split("fast uses ").nth(1).and_then(|rest| rest.split("</p>").next());
+    let printed = printed.expect("the two are compared");
+    assert!(printed.contains("in sun.security.provider."), "{printed}");
     assert!(page.contains("class=\"much-more\""), "its frame is coloured");
 }
 
-/// The samples of Java 21 leave out native methods and what the JVM has of its own code for a method, as for SHA-256.
+/// Samples of Java 21 lack native methods, and methods for which the JVM has its own code, such as SHA-256.
 #[test]
 fn on_java_21_the_servlet_that_makes_objects_is_on_the_sampled_stacks() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ fn on_java_21_the_servlet_that_makes_objects_is_on_the_sampled_stacks() {
     assert!(page.contains("flame graph of the allocation of it"), "it is in the report");
 }
 
-/// Of the bytes that samples of allocations stand for, the share below a class that ends in this one.
+/// The share of the allocated bytes, as samples estimate them, below a class whose name ends with this.
 fn share_of_bytes_with(record: &Value, class: &str, made: &str) -> f64 {
     let profile = &record["jvm"]["allocation_profile"];
     let with = profile["stacks"].as_array().into_iter().flatten().filter(|stack| {

@@ -409,11 +409,11 @@ fn a_load_on_a_service_that_hangs_fails_with_its_diagnosis_and_one_on_a_slow_ser
 #[test]
 fn requests_without_a_response_are_said_while_a_service_is_watched_and_none_of_an_idle_one() {
     let folder = classes();
-    let said = "requests have had no response for 5 s and longer";
+    let printed = "requests have had no response for 5 s and longer";
     let hung = Service::start(25, "latch", "virtual", 12, folder.path());
     let (_, told) = hung.told_by("watch", &["-d", "9s"]);
-    assert!(told.contains(&format!("12 {said}")), "{told}");
+    assert!(told.contains(&format!("12 {printed}")), "{told}");
     let idle = Service::start(25, "idle", "virtual", 3, folder.path());
     let (_, told) = idle.told_by("watch", &["-d", "9s"]);
-    assert!(told.contains("none found") && !told.contains(said), "{told}");
+    assert!(told.contains("none found") && !told.contains(printed), "{told}");
 }

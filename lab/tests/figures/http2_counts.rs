@@ -1,4 +1,4 @@
-//! HTTP/2 of a real Tomcat that takes two streams at once: it counts each request once, and so does the load generator.
+//! HTTP/2 of a real Tomcat that takes two streams at once. Tomcat and the load generator must count each request once.
 
 use crate::java;
 
@@ -34,7 +34,7 @@ fn server_xml(port: u16) -> String {
     )
 }
 
-/// Its folder, with a page of five bytes.
+/// Makes Tomcat's folder, with a page of five bytes.
 fn base(folder: &Path, home: &Path, port: u16) {
     for name in ["conf", "logs", "temp", "webapps/ROOT"] {
         fs::create_dir_all(folder.join(name)).unwrap();
@@ -83,7 +83,7 @@ fn a_tomcat_that_refuses_streams_has_counted_each_request_that_the_load_has() {
 
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&report["requests"]["ok"], &report["failures"]), (&REQUESTS.into(), &serde_json::json!({})));
-    // Those of the question whether it is ready are no HEAD.
+    // The requests that check whether Tomcat is ready are not HEAD.
     let log = fs::read_to_string(folder.path().join("logs/requests.log")).unwrap();
     assert_eq!(log.lines().filter(|line| *line == "HEAD 200").count(), REQUESTS);
 }

@@ -1,5 +1,5 @@
-//! Workers of an application that have nothing to do wait on a queue, as long and as often as a request might. Requests that do
-//! wait in the same server are named.
+//! Idle workers of an application wait on a queue, as long and as often as a request might, and are not named. Requests that really wait in
+//! the same server are named.
 
 use crate::java;
 use crate::one_session;
@@ -9,8 +9,8 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words;
 use threadcount_machine::probe::ProbeChoice;
 
-/// Ten workers wait in `BlockingQueue.take` for tasks that come every 40 ms and take no time, so that no wait is longer than a
-/// response of 150 ms. With `MODE=permits` four of ten requests at a time have a permit, and the others wait.
+/// Ten workers wait in `BlockingQueue.take` for tasks that come every 40 ms and take no time, so that no wait is longer than a response of
+/// 150 ms. With `MODE=permits`, four of ten requests at a time have a permit, and the others wait.
 const IDLE: &str = r#"import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.*;
 class Idle {
@@ -68,7 +68,7 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
             });
             found.next().map(|finding| words(finding).sentence)
         };
-        // Look at what the probe saw, too: were the workers not in it, nothing would be shown.
+        // Checks what the probe saw too, because without the workers this test would show nothing.
         let idle = document.records.iter().find(|record| record.variant == "idle").expect("a run");
         let jvm = idle.jvm.as_ref().expect("what the probe read");
         let mut families = jvm.thread_families.iter();
@@ -76,8 +76,8 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
         assert_eq!(waits("idle"), None, "Java {java}");
         let permits = document.records.iter().find(|record| record.variant == "permits").expect("a run");
         let profile = permits.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref()).map(|it| it.samples);
-        let said = waits("permits")
+        let printed = waits("permits")
             .unwrap_or_else(|| panic!("Java {java}, {profile:?} samples: {:?}", document.findings));
-        assert!(said.contains("Idle.answer:"), "Java {java}: {said}");
+        assert!(printed.contains("Idle.answer:"), "Java {java}: {printed}");
     }
 }

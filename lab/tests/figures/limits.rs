@@ -1,4 +1,4 @@
-//! How many requests of a service run at once, whatever the limit is called; and services without a limit.
+//! How many requests of a service run at once, whatever limits them, and services without a limit.
 
 use crate::java;
 
@@ -11,7 +11,7 @@ use std::process::Command;
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/Limits.java");
 const CLIENTS: &str = "20";
 
-/// What `compare` finds in services of these modes, by mode.
+/// The findings of `compare` for services in these modes, by mode.
 fn findings(modes: &[&str], feature: u16) -> Vec<(String, Value)> {
     java::probe();
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A service of the user's own: a Spring Boot jar in one line, the file that is saved, commands before and after each run.
+//! The user's own service: a Spring Boot jar in one line, a saved file, and commands before and after each run.
 
 use crate::java;
 
@@ -44,7 +44,7 @@ fn records(out: &Path) -> Vec<Record> {
     serde_json::from_value(document["records"].clone()).unwrap()
 }
 
-/// The shop without the address of the service behind it.
+/// The shop lacks the address of the service behind it.
 #[test]
 fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_or_one_round() {
     java::runtime(25);
@@ -53,21 +53,21 @@ fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_o
         ["compare", "--spring-boot", &jar, "--url", "/orders/1", "--jdk", "25", "-c", "4", "--no-probe"];
     for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--fresh", 2)] {
         let folder = tempfile::tempdir().unwrap();
-        // The probe belongs to fresh JVMs.
+        // The probe is only for fresh JVMs.
         let line = if flag == "--fresh" { &line[..] } else { &line[..line.len() - 1] };
         let output = threadcount(folder.path(), &[line, &[flag, "--out", "out"]].concat());
-        let said = printed(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let output_text = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{output_text}");
         let runs = fs::read_dir(folder.path().join("out/runs")).unwrap().count();
-        assert_eq!(runs, starts, "{flag}: {said}");
-        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(runs, starts, "{flag}: {output_text}");
+        let flat = output_text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             flat.matches("Could not resolve placeholder 'shop.neighbour'").count(),
             1,
-            "{flag}: {said}"
+            "{flag}: {output_text}"
         );
-        assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {said}");
-        assert!(said.lines().count() < 30, "{flag}: {said}");
+        assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {output_text}");
+        assert!(output_text.lines().count() < 30, "{flag}: {output_text}");
     }
 }
 
@@ -144,7 +144,7 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     assert_eq!(kinds, [kind("platform", false), kind("virtual", true), kind("virtual-bounded", true)]);
 }
 
-/// An agent that keeps an application from starting for ten seconds.
+/// An agent that delays the start of an application by ten seconds.
 const SLOW_START: &str = "public class SlowStart { public static void premain(String it) throws Exception { Thread.sleep(10_000); } }";
 
 fn slow_start(folder: &Path) -> String {
@@ -160,8 +160,8 @@ fn slow_start(folder: &Path) -> String {
     format!("-javaagent:{}", folder.join("slow.jar").display())
 }
 
-/// What starts in ten seconds and responds in five milliseconds has its first answer in five minutes, by its plan: a test that took them
-/// would be no other.
+/// A service that starts in ten seconds and responds in five milliseconds has its first answer in five minutes, according to its plan. A
+/// test that took five minutes would show no more.
 #[test]
 fn a_service_that_starts_slowly_has_its_first_answer_within_five_minutes() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,9 +223,9 @@ fn a_web_application_that_does_not_start_is_an_error_with_its_cause() {
     let line = ["compare", "--war", "shop.war", "--url", "/", "-c", "4", "--jdk", "25", "--crossover"];
     let output = threadcount(folder.path(), &line);
     assert!(!output.status.success());
-    let said = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("could not start the application of variant `platform`"), "{said}");
-    assert!(said.contains("ClassNotFoundException: shop.Missing"), "{said}");
+    let output_text = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(output_text.contains("could not start the application of variant `platform`"), "{output_text}");
+    assert!(output_text.contains("ClassNotFoundException: shop.Missing"), "{output_text}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn spring_boot_3_and_4_get_our_limit_from_outside() {
     }
 }
 
-/// `compare` of the same server twice, with a trace of each command in a file.
+/// `compare` with the same server twice, with a trace of each command in a file.
 fn with_commands(folder: &Path, before: &str, after: &str) -> (Output, String) {
     let server = format!("python3 {DELAY_SERVER} {{port}} 1");
     let (a, b) = (format!("a={server}"), format!("b={server}"));
@@ -361,7 +361,7 @@ fn a_service_that_runs_already_is_loaded_and_observed_without_a_verdict() {
     server.stop();
 }
 
-/// A Tomcat on virtual threads, one of whose servlets lets one request at a time through a lock.
+/// A Tomcat on virtual threads with a servlet whose lock lets one request at a time pass.
 fn one_by_one(folder: &Path) -> RunningServer {
     let file = folder.join("it.yaml");
     let experiment = "question: q\nserver: {tomcat: \"11.0\", app: servlets}\njdk: 25\njvm: [-Xmx128m]\nrequest: /hello\n\
@@ -400,7 +400,7 @@ fn what_requests_wait_for_in_a_service_that_runs_already_is_said_with_its_millis
     let says_it_again = |it: &&str| it.contains("requests spend") || it.contains("limited by the load");
     assert!(!findings.iter().any(says_it_again), "{told}");
 
-    // A look-alike: ten requests that sleep wait for nobody.
+    // A look-alike: ten requests that sleep, and wait for nobody.
     let told = attached("/thread-info?sleep=50ms");
     assert!(told.contains("  time: ") && told.contains(" sleeping ("), "{told}");
     assert!(!told.contains("threads with a request are") && !told.contains("requests spend"), "{told}");

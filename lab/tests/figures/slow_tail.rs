@@ -1,4 +1,4 @@
-//! A server of which most requests are faster and some are slower than another's: the page says both.
+//! A server with mostly faster and a few slower requests than another one. The page says both.
 
 use crate::java;
 use crate::one_session;
@@ -7,8 +7,8 @@ use threadcount_model::comparison::Verdict;
 use threadcount_model::metric::Metric;
 use threadcount_report::view::answer::answer;
 
-/// Each request takes 80 ms. With `MODE=bimodal` 19 of 20 take 10 ms, and one 600: the mean is 39.5 ms, p99 600. That is far
-/// from what a busy machine adds.
+/// Each request takes 80 ms. With `MODE=bimodal` 19 of 20 take 10 ms, and one takes 600: the mean is 39.5 ms, p99 600. That is far more
+/// than a busy machine adds.
 const RESPONSES: &str = r#"import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,7 +39,7 @@ fn answered() -> String {
          loads: [{{clients: 10, duration: 2s}}]\n",
         classes.path().display()
     ));
-    // What other tests do on this machine is no part of the sentence.
+    // The sentence must not depend on other tests on this machine.
     document.why_not.clear();
     let tail = document.comparisons[0].ratio(Metric::P99).expect("a ratio of p99");
     assert_eq!(tail.verdict, Verdict::Higher, "{tail:?}");
@@ -48,8 +48,8 @@ fn answered() -> String {
 
 #[test]
 fn a_server_with_a_shorter_median_and_a_longer_tail_is_said_to_have_both() {
-    let said = answered();
-    let (better, worse) = said.split_once(". But ").unwrap_or_else(|| panic!("{said}"));
-    assert!(better.contains("x the throughput of even"), "{said}");
-    assert!(worse.contains("x the p99") || worse.contains("x the slowest response"), "{said}");
+    let printed = answered();
+    let (better, worse) = printed.split_once(". But ").unwrap_or_else(|| panic!("{printed}"));
+    assert!(better.contains("x the throughput of even"), "{printed}");
+    assert!(worse.contains("x the p99") || worse.contains("x the slowest response"), "{printed}");
 }

@@ -1,18 +1,18 @@
-//! Who is starved on real servers: virtual threads that wait for a carrier that another one holds, and requests that others overtake.
+//! Starvation on real servers: virtual threads that wait for a carrier which another thread holds, and requests that others overtake.
 
 use crate::request_time;
 
 use crate::request_time::{Scene, measure, measure_under};
 use serde_json::Value;
 
-/// 200 requests a second, one of 200 of which takes two seconds: one a second, and so both of two carriers are soon held at once.
+/// Measures 200 requests per second. One of 200 takes two seconds, so one begins every second, and soon both carriers are held at once.
 fn under_200_per_s(variants: &str, slow: &str) -> Value {
     let request = format!("[{{path: /hello, weight: 199}}, \"{slow}\"]");
     let scene = Scene { app: "servlets", clients: 0, variants, request: &request, seconds: 8 };
     measure_under(&scene, "rate: 200/s, connections: 400")
 }
 
-/// Two carriers on any machine.
+/// Variants with two carriers on any machine.
 const VIRTUAL: &str = "virtual-21: {threads: virtual, jdk: 21, jvm: [-Djdk.virtualThreadScheduler.parallelism=2]}, \
     virtual-25: {threads: virtual, jdk: 25, jvm: [-Djdk.virtualThreadScheduler.parallelism=2]}";
 
@@ -52,7 +52,7 @@ fn virtual_threads_that_spin_delay_all_others_and_are_named_with_their_line_on_b
     }
 }
 
-/// Look-alikes: requests that sleep; platform threads that spin, for platform threads and for virtual ones.
+/// Look-alikes: requests that sleep, and platform threads that spin for requests on platform and on virtual threads.
 #[test]
 fn sleeps_and_platform_threads_that_spin_hold_no_carrier() {
     let result = under_200_per_s(VIRTUAL, "/thread-info?sleep=2s");
@@ -68,7 +68,7 @@ fn sleeps_and_platform_threads_that_spin_hold_no_carrier() {
     assert!(delays(&result, "platform-25")["virtual_threads"].is_null(), "it has no carriers");
 }
 
-/// Look-alike: a CPU that is full of short requests has a queue for its carriers, too, but nobody holds one.
+/// A look-alike: a CPU full of short requests also has a queue for its carriers, but nobody holds one.
 #[test]
 fn a_cpu_full_of_short_requests_holds_no_carrier() {
     let scene = Scene {
@@ -84,7 +84,7 @@ fn a_cpu_full_of_short_requests_holds_no_carrier() {
     }
 }
 
-/// A queue in which whoever came last goes first: one of ten requests waits for seconds. Look-alike: the same queue, in order of arrival.
+/// In a queue in which the last one goes first, one of ten requests waits for seconds. A look-alike is the same queue in order of arrival.
 #[test]
 fn requests_that_others_overtake_in_a_queue_starve_on_both_javas_and_do_not_where_it_is_fair() {
     let variants = "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";

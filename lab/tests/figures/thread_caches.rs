@@ -31,7 +31,7 @@ fn buffers_that_jackson_makes_for_each_virtual_thread_are_named_on_both_javas() 
         );
         let application = place["application"].as_str().unwrap_or_default();
         assert!(application.starts_with("dev.threadcount.waits.Json.order:"), "{place:#}");
-        // A byte[] of 8,000 and a char[] of 4,000.
+        // The buffers are a byte[] of 8,000 and a char[] of 4,000.
         assert!(found["figures"]["bytes_per_request"].as_f64().unwrap() >= 8_000.0, "{found:#}");
     }
     assert!(finding(&result, "platform-25").is_none(), "a thread of a pool makes them once");

@@ -1,5 +1,5 @@
-//! Where the time of a request goes on real servers that wait for a known thing: it is named with its class and line, as
-//! many wait as Little's law says, and the parts add up to the measured mean.
+//! The time of a request on real servers that wait for something known. It is named with its class and line, as many threads wait as
+//! Little's law says, and the parts add up to the measured mean.
 
 use crate::request_time;
 
@@ -39,7 +39,7 @@ fn virtual_threads_that_wait_for_a_lock_are_named_with_who_holds_it_on_both_java
     }
 }
 
-/// On Java 21 the virtual threads would wait for a carrier instead, each of which a waiting thread holds.
+/// On Java 21 virtual threads would wait for a carrier instead, because each waiting thread holds one.
 #[test]
 fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
     let variants = "platform-21: {threads: {platform: 20}, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
@@ -51,7 +51,7 @@ fn threads_that_wait_for_a_monitor_are_named_on_both_javas() {
     }
 }
 
-/// Look-alikes: threads that sleep on purpose, and a pool with many threads that have nothing to do.
+/// Look-alikes: threads that sleep on purpose, and a pool with many idle threads.
 #[test]
 fn sleepers_and_idle_workers_wait_for_nobody() {
     let variants = format!("platform-21: {{threads: {{platform: 40}}, jdk: 21}}, {BOTH}");

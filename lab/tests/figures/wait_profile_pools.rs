@@ -1,4 +1,4 @@
-//! Where the time of a request goes on real servers that wait in real pools, drivers and clients.
+//! The time of a request on real servers that wait in real pools, drivers and clients.
 
 use crate::request_time::{
     Scene, assert_adds_up, assert_waits, has_finding, in_state, in_state_or_none, measure, time,
@@ -51,7 +51,7 @@ fn a_blocking_queue_is_named_on_both_javas() {
     }
 }
 
-/// A service on a port of its own that takes 100 ms for each request.
+/// A service on a free port that takes 100 ms per request.
 fn slow_service() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -91,7 +91,7 @@ fn a_slow_neighbour_is_named_by_its_address_on_both_kinds_of_thread() {
     }
 }
 
-/// Who has one of the four connections waits for the response at the same line as who has none.
+/// A thread with one of the four connections waits for the response at the same line as a thread without one.
 #[test]
 fn how_many_wait_for_a_connection_of_jettys_client_is_read_from_its_pool_on_both_javas() {
     let port = slow_service();
@@ -111,7 +111,7 @@ fn how_many_wait_for_a_connection_of_jettys_client_is_read_from_its_pool_on_both
     }
 }
 
-/// A pipe from which one of all readers gets a byte every 20 ms: a slow disk.
+/// A pipe that behaves like a slow disk: one of all its readers gets a byte every 20 ms.
 fn slow_file(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     let mut pipe = OpenOptions::new().read(true).write(true).open(path).unwrap();
@@ -122,7 +122,7 @@ fn slow_file(path: &Path) {
     });
 }
 
-/// Each reader holds its carrier, or the JVM makes a further one; no Java leaves the carrier at a file.
+/// Each reader holds its carrier, or the JVM makes another one. No Java leaves the carrier at a file.
 #[test]
 fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
         assert_adds_up(time);
         let (reading, _, part) = in_state(time, "file");
         assert!(reading >= 1.7, "{time:#}");
-        // The others have no carrier; a carrier that reads may have another one in its place.
+        // The other threads have no carrier. A carrier that reads may have been replaced by another one.
         let all = reading + in_state_or_none(time, "carrier");
         assert!((all / 5.0 - 1.0).abs() <= 0.15, "{time:#}");
         let site = part["application"].as_str().unwrap_or_default();
@@ -151,7 +151,7 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
     assert_waits_for_files(&result, "dev.threadcount.waits.SlowFile.read:");
 }
 
-/// Both Javas say that carriers wait for a file, with the line, and neither that a newer Java would help.
+/// Checks on both Javas that carriers wait for a file, with the line, and that no newer Java is advised.
 fn assert_waits_for_files(result: &Value, line: &str) {
     for variant in ["virtual-21", "virtual-25"] {
         let of_variant = |rule: &str| {
@@ -165,7 +165,7 @@ fn assert_waits_for_files(result: &Value, line: &str) {
     }
 }
 
-/// H2 has a disk that takes a byte from a pipe each time that it is forced, and five writers.
+/// H2 has five writers, and a disk that takes a byte from a pipe each time that it is forced.
 #[test]
 fn five_writers_of_h2_on_two_carriers_wait_for_files_and_no_newer_java_is_advised() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A server whose compiler never gets done is not warm, however level its rate; one that does the same with one class is.
+//! A server whose compiler is never done is not warm, however level its rate. A server that does the same with one class is.
 
 use crate::java;
 use crate::one_session;
@@ -6,7 +6,7 @@ use crate::one_session;
 use threadcount_model::doubt::DoubtReason;
 use threadcount_model::record::WarmUpFigure;
 
-/// Each request runs a hot loop: of a class that it defines anew, or always of the same one.
+/// Each request runs a hot loop, in a class that it defines anew, or always in the same class.
 const COMPILING: &str = "import com.sun.net.httpserver.*;
 import java.lang.invoke.*;
 class Work {
@@ -42,8 +42,8 @@ class Compiling {
     }
 }";
 
-/// C2 compiles what a request seldom runs some ten seconds later, and a window with that is rightly doubted: the look-alike
-/// has C1 only, which is done at once.
+/// C2 would compile what a request seldom runs some ten seconds later, and such a window is rightly doubted. So the look-alike only has C1,
+/// which is done at once.
 #[test]
 fn a_server_that_keeps_the_compiler_busy_never_gets_warm_and_its_cpu_per_request_is_doubted() {
     let classes = one_session::compiled(&java::jdk().home, "Compiling.java", COMPILING);

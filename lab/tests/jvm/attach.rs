@@ -1,5 +1,5 @@
-//! Attaching to real JVMs without a JDK's tools: in other namespaces, of another user, beside an older probe; what refuses, says
-//! why; and a JVM that was watched and diagnosed is as it was.
+//! Attaches to real JVMs without a JDK's tools: in other namespaces, of another user, beside an older probe. A refusal has a reason, and a
+//! JVM is unchanged after it was watched and diagnosed.
 
 use crate::java;
 
@@ -20,18 +20,19 @@ const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
 pub const NOBODY: &str = "65534";
 
-/// The processes of threadcount that these tests started, with the one that each visited: their ids are in the names of their folders.
+/// The processes of threadcount that these tests started, each with the process that it visited. Their ids are in the names of their
+/// folders.
 static STARTED: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
 
-/// A program and its children, ended with the test.
+/// A program and its children, which end with the test.
 pub struct Program {
     pub child: Child,
-    /// The JVM, which may be a child of it.
+    /// The JVM, which may be a child of the program.
     pub jvm: u32,
 }
 
 impl Program {
-    /// Starts it, and waits for the `up` of `Hung.java`.
+    /// Starts the program and waits for the line `up` of `Hung.java`.
     pub fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -75,14 +76,14 @@ impl Drop for Killed {
     }
 }
 
-/// The last in the line of only children.
+/// The last process in a chain of only children.
 fn descendant(pid: u32) -> Option<u32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
     let child = children.split_whitespace().next()?.parse().ok()?;
     descendant(child).or(Some(child))
 }
 
-/// Not in /tmp, which a container has one of its own of, and where this checkout may be.
+/// The compiled classes. They are not in /tmp, because a container has its own, and because this checkout may be there.
 pub fn classes() -> tempfile::TempDir {
     java::probe();
     let folder = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
@@ -108,7 +109,7 @@ fn hung(kind: &str, feature: u16, classes: &Path, flags: &[&str]) -> Command {
     command
 }
 
-/// With nothing in its environment by which a JDK could be found.
+/// Runs threadcount without an environment in which it could find a JDK.
 pub fn threadcount(arguments: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
     let jar = jar::find().unwrap();
@@ -129,7 +130,7 @@ fn assert_watched(jvm: u32) {
 fn assert_diagnosed(jvm: u32) {
     let output = threadcount(&["diagnose", &jvm.to_string()]);
     let says = String::from_utf8_lossy(&output.stdout).into_owned();
-    // On a full machine it may be at work still, or too slow for the third dump, which is exit code 3.
+    // On a full machine the JVM may still be busy, or too slow for the third dump, which is exit code 3.
     let lacks_time = output.status.code() == Some(3) && says.starts_with("Inconclusive: ");
     let nothing_hangs = output.status.success() && says.starts_with("Nothing hangs: ");
     assert!(nothing_hangs || (lacks_time && says.contains("responded too slowly")), "{says}");
@@ -139,7 +140,7 @@ fn in_its_tmp(jvm: u32) -> BTreeSet<String> {
     let files = fs::read_dir(format!("/proc/{jvm}/root/tmp")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let own = format!(".attach_pid{jvm}");
-    // Beside other tests and their JVMs, only the folders of our processes that visited this one are known to be ours.
+    // Other tests run JVMs at the same time. Only the folders of our processes that visited this JVM are known to be ours.
     let started = STARTED.lock().unwrap().clone();
     let is_ours = |name: &str| {
         let pid = name
@@ -150,7 +151,7 @@ fn in_its_tmp(jvm: u32) -> BTreeSet<String> {
     names.filter(|name| is_ours(name) || *name == own).collect()
 }
 
-/// PID, mount and user namespaces, as containers have; its /tmp is another one.
+/// The JVM has its own PID, mount and user namespaces, like a container, and another /tmp.
 #[test]
 fn a_jvm_in_a_container_is_watched_from_the_host() {
     let classes = classes();
@@ -158,7 +159,7 @@ fn a_jvm_in_a_container_is_watched_from_the_host() {
     let mut all = vec![java.get_program().to_owned()];
     all.extend(java.get_args().map(ToOwned::to_owned));
     for user in [&[][..], &["--user", "--map-root-user"]] {
-        // Without a user namespace only root makes the others.
+        // Without a user namespace only root can make the other namespaces.
         if user.is_empty() && !rustix::process::geteuid().is_root() {
             continue;
         }
@@ -169,7 +170,7 @@ fn a_jvm_in_a_container_is_watched_from_the_host() {
         let status = fs::read_to_string(format!("/proc/{}/status", container.jvm)).unwrap();
         assert!(status.lines().any(|line| line.starts_with("NSpid:") && line.ends_with("\t1")), "{status}");
         assert_watched(container.jvm);
-        // Its own /tmp, in which nobody else is.
+        // The container has its own /tmp, which nobody else uses.
         let files = fs::read_dir(format!("/proc/{}/root/tmp", container.jvm)).unwrap().flatten();
         let names: Vec<String> = files.map(|it| it.file_name().into_string().unwrap()).collect();
         assert!(
@@ -179,7 +180,7 @@ fn a_jvm_in_a_container_is_watched_from_the_host() {
     }
 }
 
-/// Only root can try this; others are refused, with the reason.
+/// Only root can try this. Other users are refused, with the reason.
 #[test]
 fn a_jvm_of_another_user_is_watched_by_root() {
     let classes = classes();
@@ -228,7 +229,7 @@ fn what_refuses_says_why_and_leaves_no_file() {
     assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
 }
 
-/// Only its library shows what it is: any program with such a one will do.
+/// An OpenJ9 JVM is recognized by its library, so any program with such a library will do.
 #[test]
 fn an_openj9_jvm_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
@@ -254,7 +255,7 @@ fn an_openj9_jvm_is_refused_with_the_reason() {
     assert!(refused.to_string().contains("only HotSpot JVMs"), "{refused}");
 }
 
-/// Its folder has the lock of a process that no longer is. The next visit takes it away.
+/// The folder has the lock of a process that does not exist any more. The next visit removes it.
 #[test]
 fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
     let classes = classes();
@@ -268,8 +269,8 @@ fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
     assert!(!left.exists());
 }
 
-/// The folder of a diagnosis that is killed in its visit. It is stopped while we look, so that the visit cannot end meanwhile; one that has
-/// ended between two looks is followed by another.
+/// The folder of a diagnosis that is killed during its visit. It is stopped while we look, so that the visit cannot end meanwhile. If a
+/// visit ends between two looks, another diagnosis is started.
 fn left_by_a_killed_diagnosis(jvm: u32) -> PathBuf {
     let give_up = Instant::now() + LIMIT;
     loop {
@@ -329,7 +330,7 @@ fn a_file_that_shall_hold_a_recording_keeps_what_it_has_when_the_pid_is_wrong() 
     assert!(!new.exists());
 }
 
-/// The class of the agent of versions up to 1 was that of the probe itself, on the class path.
+/// Up to version 1, the class of the agent was the probe itself, on the class path.
 #[test]
 fn a_jvm_that_holds_an_older_probe_gets_the_new_one_beside_it() {
     let classes = classes();
@@ -366,7 +367,7 @@ pub(super) fn comes_true(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-/// What a user of the JVM would notice.
+/// The condition of a JVM, as far as its user would notice a change.
 #[derive(Debug, PartialEq, Eq)]
 struct Condition {
     threads: BTreeSet<String>,
@@ -388,7 +389,7 @@ fn condition(jvm: u32) -> Condition {
     let ask = |command: &str| attach::diagnostic_command(&process, command, LIMIT).unwrap();
     ask("GC.run");
     let name = |line: &str| Some(line.strip_prefix('"')?.rsplit_once("\" ")?.0.to_owned());
-    // Compilers come and go; the flight recorder's own threads stay, as with any recording.
+    // Compiler threads come and go. The threads of the flight recorder stay after any recording.
     let is_own =
         |name: &String| !name.contains("Compiler") && !name.starts_with("JFR") && !name.contains("-worker-");
     // The JVM closes its end of a connection only after we have the answer.
@@ -409,7 +410,7 @@ fn condition(jvm: u32) -> Condition {
     }
 }
 
-/// The probe ends after its reader has gone; until then it closes one thing after the other.
+/// Waits until the probe has ended. After its reader is gone it closes one thing after the other.
 fn settled(jvm: u32) -> Condition {
     let give_up = Instant::now() + LIMIT;
     let mut last = condition(jvm);
@@ -424,7 +425,7 @@ fn settled(jvm: u32) -> Condition {
     }
 }
 
-/// How many probes live in its heap.
+/// The number of probes in the JVM's heap.
 fn probes(jvm: u32) -> usize {
     let process = JvmProcess::find(jvm).unwrap();
     let histogram = attach::diagnostic_command(&process, "GC.class_histogram", LIMIT).unwrap();
@@ -432,7 +433,7 @@ fn probes(jvm: u32) -> usize {
     histogram.lines().filter(of_a_loader).count()
 }
 
-/// What of one list is not in the other, as often as it is there.
+/// The entries of one list that are not in the other, with multiplicity.
 fn beyond(files: &[String], before: &[String]) -> Vec<String> {
     let mut left = before.to_vec();
     let is_new = |file: &&String| match left.iter().position(|it| it == *file) {
@@ -445,31 +446,31 @@ fn beyond(files: &[String], before: &[String]) -> Vec<String> {
     files.iter().filter(is_new).cloned().collect()
 }
 
-/// The second visit is compared with the time after the first: what a JVM makes once when it is attached to (the listener, the
-/// recorder's threads, the agent's file) stays, and must not grow.
+/// The second visit is compared with the state after the first one. What a JVM makes once when somebody attaches (the listener, the
+/// recorder's threads, the agent's file) stays, but must not grow.
 #[test]
 fn a_jvm_that_was_watched_and_diagnosed_is_as_it_was() {
     let classes = classes();
     for feature in [21, 25] {
         let idle = Program::start(hung("idle-server", feature, classes.path(), &[]));
         let (new, once) = first_visit(&idle);
-        // The JDK keeps an agent's file open, and its source of random numbers once that has been used.
+        // The JDK keeps an agent's file open, and its source of random numbers once it has been used.
         assert!(
             new.iter().all(|it| it.ends_with("/probe.jar") || it.ends_with("random")) && new.len() <= 3,
             "{new:?}"
         );
         assert_watched(idle.jvm);
         assert_eq!(settled(idle.jvm), once);
-        // The flight recorder remembers the last stream or two; they do not add up.
+        // The flight recorder remembers the last stream or two, which do not add up.
         assert_watched(idle.jvm);
         assert!(probes(idle.jvm) <= 2, "{}", probes(idle.jvm));
     }
-    // In a JVM that has not used a channel, ours is the first, and leaves what the JDK keeps for all others.
+    // In a JVM that has never used a channel, ours is the first, and leaves what the JDK keeps for all channels.
     let (new, _) = first_visit(&Program::start(idle(25, classes.path(), &[])));
     assert_eq!(new.iter().filter(|it| it.starts_with("socket:")).count(), 1, "{new:?}");
 }
 
-/// The files that it has open more than before, and how it is then.
+/// The files that are open after the first visit and were not before, and the JVM's condition after it.
 fn first_visit(program: &Program) -> (Vec<String>, Condition) {
     let fresh = settled(program.jvm);
     assert_watched(program.jvm);

@@ -1,5 +1,5 @@
-//! A JVM that we looked at never ends because of us: whichever limit leaves it nothing, `diagnose` and `watch` answer with a result
-//! or with a sentence that names the limit, and the JVM goes on.
+//! Our tools never end a JVM that is close to a limit. `diagnose` and `watch` answer with a result or with a sentence that names the limit,
+//! and the JVM continues.
 
 use crate::group::Group;
 use crate::java;
@@ -17,15 +17,15 @@ use std::time::Duration;
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Answers.java");
 const BOTH: [u16; 2] = [21, 25];
 const MIB: u64 = 1 << 20;
-/// Such a JVM ends at the first memory that it cannot have.
+/// With this flag a JVM ends at the first memory that it cannot have.
 const EXITS: &str = "-XX:+ExitOnOutOfMemoryError";
-/// A recording needs more than twice as much in one file.
+/// A limit for files. A recording needs more than twice as much in one file.
 const SMALL_FILE: &str = "--fsize=1048576:";
 
-/// The line of the probe that ends the events and not the readings.
+/// The line with which the probe ends the events, but not the readings.
 const EVENTS_ENDED: &str = r#""what":"events""#;
 
-/// A JVM that runs `Answers.java`, and ends with the test.
+/// A JVM that runs `Answers.java` and ends with the test.
 struct Answers {
     jvm: Child,
     to: ChildStdin,
@@ -39,11 +39,11 @@ impl Answers {
         Self::start_as(0, &[], feature, flags)
     }
 
-    /// Runs it as another user, who has no capabilities, below these words. Only root may start it.
+    /// Starts the JVM as another user without capabilities, below these words of a command. Only root can do so.
     fn start_as(user: u32, below: &[&str], feature: u16, flags: &[&str]) -> Self {
         assert!(rustix::process::geteuid().is_root(), "run the tests as root");
         java::probe();
-        // Not in /tmp, which is full in one of the tests.
+        // The classes are not in /tmp, which is full in one of the tests.
         let classes = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
         fs::set_permissions(classes.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut javac = Command::new(java::jdk().home.join("bin/javac"));
@@ -71,7 +71,7 @@ impl Answers {
         self.jvm.id().to_string()
     }
 
-    /// Lines of the JVM's own log stand between the answers.
+    /// Reads an answer. Lines of the JVM's own log may stand between the answers.
     fn read_answer(&mut self, expected: &str) {
         let mut line = String::new();
         while line.trim_end() != format!("answer: {expected}") {
@@ -85,7 +85,7 @@ impl Answers {
         self.read_answer(question);
     }
 
-    /// Changes a limit of the running JVM, as its own user may.
+    /// Changes a limit of the running JVM, as its user may.
     fn limit(&self, option: &str) {
         let mut prlimit = as_user(self.user, Path::new("prlimit"));
         assert!(prlimit.args(["--pid", &self.pid(), option]).status().unwrap().success(), "{option}");
@@ -102,7 +102,7 @@ impl Answers {
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
     }
 
-    /// The output of a command about this JVM, after which the JVM still answers.
+    /// The output of a command about this JVM, which must still answer afterwards.
     fn told(&mut self, command: &[&str]) -> String {
         let mut threadcount = Command::new(cargo_bin("threadcount"));
         let output = threadcount.args(command).arg(self.pid()).stdin(Stdio::null()).output().unwrap();
@@ -113,7 +113,7 @@ impl Answers {
         told
     }
 
-    /// Diagnoses and watches it, and compares what each tells.
+    /// Diagnoses and watches the JVM, and checks what each command prints.
     fn bears(&mut self, diagnosed: &str, watched: &str) {
         let told = self.told(&["diagnose"]);
         assert!(told.contains(diagnosed), "{told}");
@@ -136,7 +136,7 @@ fn as_user(user: u32, program: &Path) -> Command {
     command
 }
 
-/// With each Java at the same time.
+/// Runs a test with both Javas at the same time.
 fn on_both(test: impl Fn(u16) + Sync) {
     thread::scope(|scope| {
         let running = BOTH.map(|feature| {
@@ -149,7 +149,7 @@ fn on_both(test: impl Fn(u16) + Sync) {
     });
 }
 
-/// A file system in memory, which ends with the test.
+/// A file system in memory that ends with the test.
 struct Mounted(tempfile::TempDir);
 
 impl Mounted {
@@ -172,7 +172,8 @@ impl Drop for Mounted {
     }
 }
 
-/// Attaching starts a thread, and HotSpot exits where it cannot. Java 25 alone: another user cannot read the home of the other one.
+/// Attaching starts a thread, and HotSpot exits if it cannot. Only on Java 25, because another user cannot read the home folder with the
+/// other Java.
 #[test]
 fn as_many_threads_as_the_user_may_have() {
     let user = 2_000_000_000 + std::process::id();
@@ -184,7 +185,7 @@ fn as_many_threads_as_the_user_may_have() {
     roomy.bears("Nothing hangs: idle.", "platform threads");
 }
 
-/// The kernel counts against the limit that the creator of a user namespace had, and no file shows that one.
+/// The kernel checks the limit of the creator of a user namespace too, and no file shows that limit.
 #[test]
 fn as_many_threads_as_the_creator_of_its_user_namespace_could_have() {
     const LIMIT: usize = 60;
@@ -289,7 +290,7 @@ fn a_full_heap() {
 #[test]
 fn garbage_in_a_small_heap_is_no_full_heap_once_it_was_collected() {
     on_both(|feature| {
-        // Its eden has 12.8 MiB.
+        // The eden space has 12.8 MiB.
         let mut jvm = Answers::start(feature, &["-Xmx24m", "-Xms24m", "-Xmn16m", EXITS]);
         jvm.ask("collect");
         jvm.ask(&format!("litter {}", 8 * MIB));
@@ -324,7 +325,7 @@ fn a_collector_that_frees_nothing() {
     });
 }
 
-/// Java 25 alone: the other one may be below the /tmp that is hidden.
+/// Only on Java 25, because the other Java may be below the /tmp that is hidden.
 #[test]
 fn no_room_for_the_socket_on_which_it_listens() {
     let in_a_full_tmp = "mount --make-rprivate / && mount -t tmpfs -o nr_inodes=1 tmpfs /tmp && exec \"$@\"";
@@ -343,7 +344,7 @@ fn a_full_code_cache() {
     });
 }
 
-/// A limit that is reached while the JVM is watched.
+/// Reaches a limit while the JVM is watched.
 fn reached_while_watched(jvm: &mut Answers, reach: impl FnOnce(&mut Answers), words: &str) {
     let mut watch = Command::new(cargo_bin("threadcount"));
     let pid = jvm.pid();

@@ -1,4 +1,4 @@
-//! `compare --attach --crossover` on a real JVM: it switches, compares, and leaves the server as it was, however it ends.
+//! `compare --attach --crossover` on a real JVM: it switches, compares, and leaves the server unchanged, however it ends.
 
 use crate::java;
 
@@ -11,10 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Switchable.java");
-/// Far more than it takes, on any machine.
+/// Far more than a crossover takes on any machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The JVM, ended with the test.
+/// The JVM, which ends with the test.
 struct Server {
     child: Child,
     port: u16,
@@ -43,7 +43,7 @@ impl Server {
         Self { child, port: port.trim().parse().unwrap() }
     }
 
-    /// Which kind of thread responds.
+    /// The kind of thread that responds.
     fn kind(&self) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
@@ -113,7 +113,7 @@ fn a_tool_that_is_killed_leaves_the_servers_own_threads_behind() {
     while server.kind() != "platform" {
         assert!(Instant::now() < until, "it was never set back");
     }
-    // And it stays so: two periods would have passed.
+    // It must stay so: two periods would have passed in this time.
     std::thread::sleep(Duration::from_secs(3));
     assert_eq!(server.kind(), "platform");
 }

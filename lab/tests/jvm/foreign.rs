@@ -1,5 +1,5 @@
-//! Processes that root inspects and that belong to somebody else: nothing of theirs is run, waited for, or read without end. And JVMs that
-//! do not look like the `java` of a JDK.
+//! Processes of other users that root inspects: nothing of theirs is run, waited for, or read without end. Also JVMs that do not look like
+//! the `java` of a JDK.
 
 use crate::attach::{Killed, NOBODY, Program, classes, threadcount};
 use crate::java;
@@ -17,8 +17,8 @@ use threadcount_machine::process_file;
 use threadcount_machine::process_mark::ProcessMark;
 use threadcount_machine::process_tree::ProcessTree;
 
-/// A program that is no JVM and maps the file that is its first argument. With a second one it poses as a JVM: it maps the file to
-/// execute it, listens where a JVM does, and answers to everything without end.
+/// A program that is no JVM and maps the file in its first argument. With a second argument it poses as a JVM: it maps the file to execute
+/// it, listens where a JVM does, and answers everything without end.
 const POSES_AS_A_JVM: &str = "
 import mmap, os, signal, socket, sys
 poses = len(sys.argv) > 2
@@ -44,7 +44,7 @@ while True:
         pass
 ";
 
-/// A folder like that of a JDK whose `java` writes a file, all of it of an unprivileged user.
+/// A folder like that of a JDK, whose `java` writes a file. All of it belongs to an unprivileged user.
 struct ForeignJdk {
     folder: tempfile::TempDir,
 }
@@ -75,7 +75,7 @@ impl ForeignJdk {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// A process of the unprivileged user.
+    /// Starts a process of the unprivileged user.
     fn start(&self, more: &[&str]) -> Killed {
         let mut command = Command::new("setpriv");
         command.args([
@@ -89,7 +89,7 @@ impl ForeignJdk {
             "-c",
         ]);
         command.args([POSES_AS_A_JVM, &self.path("jdk/lib/server/libjvm.so")]).args(more).current_dir("/");
-        // The python of a version manager is in the home of root.
+        // The python of a version manager would be in root's home folder.
         command.env("PATH", "/usr/bin:/bin:/usr/local/bin").stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut up = String::new();
@@ -126,7 +126,7 @@ fn nothing_that_belongs_to_an_inspected_process_is_run_and_its_pipe_is_not_waite
     theirs.assert_nothing_was_run();
 }
 
-/// Whoever maps a library of that name to execute it is taken for a JVM.
+/// Whoever maps a library with that name to execute it is taken for a JVM.
 #[test]
 fn one_that_poses_as_a_jvm_is_read_up_to_a_limit_and_nothing_of_it_is_run() {
     let theirs = ForeignJdk::new();
@@ -138,7 +138,7 @@ fn one_that_poses_as_a_jvm_is_read_up_to_a_limit_and_nothing_of_it_is_run() {
     let jvm = target::inspect(pid).unwrap();
     let error = attach::diagnostic_command(&jvm, "Thread.print", Duration::from_secs(60)).unwrap_err();
     let says = error.to_string();
-    // A diagnosis goes on with what the kernel shows.
+    // A diagnosis continues with what the kernel shows.
     for (command, flag, code) in [("diagnose", "--no-agent", 3), ("watch", "--json", 2)] {
         let output = threadcount(&[command, &pid.to_string(), flag]);
         let shown = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned();
@@ -151,7 +151,8 @@ fn one_that_poses_as_a_jvm_is_read_up_to_a_limit_and_nothing_of_it_is_run() {
     theirs.assert_nothing_was_run();
 }
 
-/// A JDK of the files of another one: links, but for those by whose place a JVM is found. It has no `java`: its launcher has another name.
+/// A JDK made of links to another one, except for the files by whose place a JVM is found. It has no `java`, because its launcher has
+/// another name.
 fn jdk_with_a_launcher_of_its_own(folder: &Path) -> std::path::PathBuf {
     let (real, home) = (java::jdk().home, folder.join("jdk of the shop"));
     for inner in ["bin", "lib", "lib/server"] {
@@ -208,7 +209,7 @@ fn a_jvm_of_another_launcher_is_known_also_after_its_jdk_was_replaced() {
     assert!(says.starts_with("Nothing hangs: ") || lacks_time, "{says}{output:?}");
 }
 
-/// A JVM may keep no performance data. Then it is asked, and one that does not answer is let through within seconds.
+/// A JVM may keep no performance data. Then it is asked for its version, and one that does not answer is accepted within seconds.
 #[test]
 fn a_jvm_without_performance_data_tells_its_version_itself() {
     let classes = classes();

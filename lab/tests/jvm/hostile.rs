@@ -1,4 +1,4 @@
-//! `threadcount diagnose` where a source of evidence fails, and where names of threads look like what the JVM prints.
+//! `threadcount diagnose` when a source of evidence fails, and when names of threads look like output of the JVM.
 
 use super::attach::comes_true;
 use crate::java;
@@ -25,7 +25,7 @@ const GIVE_UP: Duration = Duration::from_secs(60);
 struct Jvm(Child);
 
 impl Jvm {
-    /// Starts it, and waits for its line `up`.
+    /// Starts the JVM and waits for its line `up`.
     fn start(command: Command) -> Self {
         Self::start_with_log(command, Stdio::null())
     }
@@ -57,7 +57,7 @@ impl Drop for Jvm {
 
 fn classes(source: &str) -> tempfile::TempDir {
     java::probe();
-    // Not in /tmp, which a test mounts anew.
+    // The classes are not in /tmp, because a test mounts it anew.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut javac = Command::new(java::jdk().home.join("bin/javac"));
     assert!(javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(source).status().unwrap().success());
@@ -159,7 +159,7 @@ fn a_probe_that_fails_gives_its_reason_to_us_and_leaves_nothing_in_the_log_of_th
     }
 }
 
-/// A folder without room is mounted as /tmp, for which the test has to be root.
+/// A folder without room is mounted as /tmp, so the test must be root.
 #[test]
 fn a_deadlock_is_found_where_the_tmp_of_the_jvm_is_full() {
     let classes = classes(HOSTILE);
@@ -195,21 +195,21 @@ fn a_process_that_is_stopped_and_one_that_takes_no_commands_are_told_by_the_kern
     let stopped = idle("-XX:+UseSerialGC");
     stopped.signal("-STOP");
     let output = diagnose(stopped.pid(), &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(
-        said.starts_with("The JVM takes no commands: its process is stopped (SIGSTOP or Ctrl-Z)"),
-        "{said}"
+        printed.starts_with("The JVM takes no commands: its process is stopped (SIGSTOP or Ctrl-Z)"),
+        "{printed}"
     );
-    assert!(said.contains("kill -CONT"), "{said}");
+    assert!(printed.contains("kill -CONT"), "{printed}");
     let deaf = idle("-XX:+DisableAttachMechanism");
     let output = diagnose(deaf.pid(), &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(3), "nothing shows that it hangs: {said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(3), "nothing shows that it hangs: {printed}");
     for words in
         ["the kernel shows what its process does", " threads: ", " descriptors are in use: ", "DisableAttach"]
     {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(printed.contains(words), "{words}: {printed}");
     }
 }
 
@@ -222,15 +222,15 @@ fn a_jvm_that_is_stopped_during_its_diagnosis_is_said_to_be_stopped_and_not_to_b
     let jvm = Jvm::start(command);
     let output = thread::scope(|scope| {
         let diagnosed = scope.spawn(|| diagnose(jvm.pid(), &[]));
-        // The JVM has opened its socket for the first command, and the last of three dumps is two seconds away.
+        // The JVM has opened its socket for the first command, and the last of three dumps comes two seconds later.
         comes_true("it was asked", || Path::new(&format!("/tmp/.java_pid{}", jvm.pid())).exists());
         jvm.signal("-STOP");
         diagnosed.join().unwrap()
     });
     jvm.signal("-CONT");
-    let said = text(&output);
-    assert!(said.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "{said}");
-    assert!(!said.contains("slowly"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "{printed}");
+    assert!(!printed.contains("slowly"), "{printed}");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_jvm_that_writes_its_log_to_a_pipe_that_nobody_reads_stands_in_that_write() 
     BufReader::new(jvm.0.stdout.take().unwrap()).read_line(&mut up).unwrap();
     let pid = jvm.pid();
     fill_pipe(&format!("/proc/{pid}/fd/2"));
-    // An operation of the VM Thread, of which it writes some lines.
+    // An operation of the VM Thread, which writes some lines about it.
     let mut jcmd = Command::new(java::jdk().home.join("bin/jcmd"));
     let jcmd = jcmd.args([&pid.to_string(), "Thread.print"]).stdin(Stdio::null()).stdout(Stdio::null());
     let _waits = Jvm(jcmd.stderr(Stdio::null()).spawn().unwrap());
@@ -255,10 +255,10 @@ fn a_jvm_that_writes_its_log_to_a_pipe_that_nobody_reads_stands_in_that_write() 
         sleep(Duration::from_millis(5));
     }
     let output = diagnose(pid, &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(" s: VM Thread stands in a write to standard error, a pipe to "), "{said}");
-    assert!(said.contains("-Xlog:async"), "{said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains(" s: VM Thread stands in a write to standard error, a pipe to "), "{printed}");
+    assert!(printed.contains("-Xlog:async"), "{printed}");
 }
 
 fn fill_pipe(path: &str) {

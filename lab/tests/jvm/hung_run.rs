@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Two requests at once; from the tenth on each takes two monitors, every second one in the opposite order, and waits for the other.
+/// Serves two requests at once. From the tenth on, each takes two monitors, every second one in the opposite order, and waits for the
+/// other.
 const DEADLOCKED: &str = "
 import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.*;
@@ -46,10 +47,10 @@ class Deadlocked {
 #[test]
 fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosis() {
     let folder = tempfile::tempdir().unwrap();
-    // Of its last half there is no response, also where the first nine took seconds.
+    // There is no response in the last half of the load, even if the first nine took seconds.
     let (run, out) = run_of(DEADLOCKED, "Deadlocked", folder.path(), "duration: 12s");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{printed}");
     let document: Value =
         serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
     let failure = &document["records"][0]["failure"];
@@ -58,7 +59,7 @@ fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosi
     assert!(failure["log_tail"].to_string().contains("Deadlocked.crossed"), "{failure}");
 }
 
-/// Its two threads wait for each other's monitor before it listens; with another name it listens after 25 s.
+/// Two threads wait for each other's monitor before the server listens. With another name it listens after 25 s.
 const NEVER_READY: &str = "
 import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.CountDownLatch;
@@ -102,7 +103,8 @@ fn a_jvm_that_deadlocks_before_it_is_ready_is_a_failed_run_with_its_diagnosis_an
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// The main thread waits for a latch before it listens: a thread that has ended left it alone, or one counts it down after 25 s.
+/// The main thread waits for a latch before the server listens. The thread that should count it down has ended, or counts it down after 25
+/// s.
 const WAITS_FOR_LATCH: &str = "
 import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.CountDownLatch;
@@ -138,7 +140,7 @@ fn a_jvm_whose_main_thread_waits_for_a_latch_without_an_end_is_a_failed_run_and_
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// Its run fails with a diagnosis that names this place.
+/// Checks that the run fails with a diagnosis that names this place.
 fn assert_never_ready(source: &str, class: &str, place: &str) {
     let folder = tempfile::tempdir().unwrap();
     let (run, out) = run_of(source, class, folder.path(), "requests: 20");
@@ -150,7 +152,7 @@ fn assert_never_ready(source: &str, class: &str, place: &str) {
     assert!(failure["log_tail"].to_string().contains(place), "{failure}");
 }
 
-/// One run of two clients under such a load, and its folder.
+/// One run of two clients under this load, and its folder.
 fn run_of(source: &str, class: &str, folder: &Path, load: &str) -> (Output, PathBuf) {
     java::probe();
     let jdk = java::jdk();

@@ -1,8 +1,8 @@
-//! A Java that Threadcount supports only in part.
+//! Pretends that a JVM is a Java that Threadcount supports only in part.
 
 use std::fs;
 
-/// Has a JVM say in its performance data that it is a Java 17: the file is its own memory, and the version stands in it as text.
+/// Makes a JVM's performance data say that it is a Java 17. The file is the JVM's own memory, and contains the version as text.
 pub fn pretend(jvm: u32) {
     let folders = fs::read_dir("/tmp").unwrap().map(|it| it.unwrap());
     let mut of_users = folders.filter(|it| it.file_name().to_string_lossy().starts_with("hsperfdata_"));

@@ -1,4 +1,4 @@
-//! The JVM's own log against known answers: real JVMs that collect, stop and stall at known moments.
+//! The JVM's own log compared with known answers: real JVMs that collect, stop and stall at known moments.
 
 use crate::java;
 
@@ -18,9 +18,8 @@ use threadcount_model::window::Window;
 use threadcount_servers::http_get::{BaseUrl, get};
 use threadcount_servers::{Launcher, RunningServer};
 
-/// `gc N`: collects N times. `keep MB`: collects while it holds so much, and after it has let go. `allocate N LIVE`: N arrays
-/// of 100 kB, of which LIVE are alive. `serve PORT`: collects at each request. Each line it prints: what, from, to
-/// (`System.nanoTime()`).
+/// `gc N` collects N times. `keep MB` collects while it holds that much, and after it has let go. `allocate N LIVE` makes N arrays of 100
+/// kB, of which LIVE are alive. `serve PORT` collects at each request. Each printed line has what, from and to (`System.nanoTime()`).
 const PROGRAM: &str = r#"
 import com.sun.net.httpserver.*; import java.net.*;
 class Known {
@@ -72,7 +71,7 @@ struct Bench {
     folder: TempDir,
 }
 
-/// What a line of the program says.
+/// The times in a line of the program.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     from_ns: u64,
@@ -131,7 +130,7 @@ impl Bench {
     }
 }
 
-/// Collects once, stops the server, and reads what its JVM logged of that time.
+/// Collects once, stops the server, and reads its JVM's log of that time.
 fn collected(server: RunningServer) -> JvmLog {
     let answer = get(&BaseUrl::parse(&server.url).unwrap(), "/", Duration::from_secs(60)).unwrap();
     let (file, during) = (server.jvm_log().expect("a file"), span(&answer.body));
@@ -159,7 +158,7 @@ fn a_collection_is_logged_between_the_nanoseconds_that_the_program_itself_reads_
                 assert_eq!(log.collector, collector);
                 assert_eq!(log.gc_pauses.count, pauses, "Java {java}, {collector}: {log:?}");
                 let whole = Span { from_ns: during.from_ns - 20_000_000, to_ns: during.to_ns + 20_000_000 };
-                // Were the clocks apart, the narrow window would cut a part of the pause off.
+                // If the clocks differed, the narrow window would cut off a part of the pause.
                 let (cut, uncut) = (log.gc_pauses.total_ms, bench.log(whole).gc_pauses.total_ms);
                 assert!(uncut > 0.0 && uncut - cut < 0.01, "Java {java}, {collector}: {cut} of {uncut} ms");
                 let length_ms = (during.to_ns - during.from_ns) as f64 / 1e6;
@@ -203,7 +202,7 @@ fn the_heap_after_a_collection_of_the_whole_heap_is_what_the_program_holds() {
         for collector in ["-XX:+UseSerialGC", "-XX:+UseG1GC"] {
             let spans = bench.run(&java::runtime(java), &[collector, "-Xmx96m"], &["keep", "30"]);
             let mib = |during: Span| bench.log(during).heap_after_whole_gc_bytes.expect("a whole one") >> 20;
-            // A humongous array of G1 takes a region more than its megabyte.
+            // A humongous array of G1 takes one region more than its megabyte.
             let (held, free) = (mib(spans[0]), mib(spans[1]));
             assert!((30..=64).contains(&held), "Java {java} {collector}: {held} MiB");
             assert!(free <= 4, "Java {java} {collector}: {free} MiB");

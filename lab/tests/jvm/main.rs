@@ -1,4 +1,4 @@
-//! Real JVMs: attached to, watched, and read by their log.
+//! Tests with real JVMs: attaching, watching, and reading their log.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The memory that a server needs is what lives in its heap and what is outside it, and not what it has touched.
+//! The memory that a server needs is the live heap and the memory outside the heap, not the memory that it has touched.
 
 use crate::java;
 use crate::one_session;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// 100 arrays of 1 MiB.
+/// The bytes of 100 arrays of 1 MiB.
 const KEPT_BYTES: f64 = 104_857_600.0;
 const PARKED: u64 = 5_000;
 const MB: f64 = 1e6;
@@ -38,7 +38,7 @@ fn classes() -> TempDir {
     one_session::compiled(&java::jdk().home, "Memory.java", &format!("{MEMORY}{SERVE}"))
 }
 
-/// One run of each way to use a heap of 256 MB.
+/// One run for each way to use a heap of 256 MB.
 fn runs(classes: &TempDir, java: u16, collector: &str, modes: &[&str]) -> Vec<Record> {
     let variants: Vec<String> =
         modes.iter().map(|mode| format!("{mode}: {{env: {{MODE: {mode}}}}}")).collect();
@@ -70,7 +70,7 @@ fn a_heap_that_was_only_touched_is_resident_and_not_needed() {
 fn what_a_server_keeps_is_needed_with_every_collector_on_java_21_and_25() {
     let cases = [(25, "G1GC"), (25, "SerialGC"), (25, "ParallelGC"), (25, "ZGC"), (21, "G1GC"), (21, "ZGC")];
     let classes = classes();
-    // Most of a run is waiting. A scope fails with the first of its threads that does.
+    // The runs are concurrent because most of a run is waiting. A scope fails with the first of its threads that fails.
     std::thread::scope(|scope| {
         for (java, collector) in cases {
             let classes = &classes;
@@ -96,7 +96,7 @@ fn the_stacks_of_parked_virtual_threads_are_part_of_the_live_heap() {
     let parked = records.iter().find(|record| record.variant == "park").unwrap();
     let heap = parked.memory.unwrap().under_load;
     assert!(heap.virtual_thread_stacks >= PARKED, "{heap:?}");
-    // 20 frames of at least two words each.
+    // Each stack has 20 frames of at least two words.
     assert!(heap.virtual_thread_stacks_bytes > PARKED * 20 * 16, "{heap:?}");
     let live = figure(&records, "park", Metric::LiveHeap) - figure(&records, "little", Metric::LiveHeap);
     assert!(live > heap.virtual_thread_stacks_bytes as f64, "{live} bytes more live, {heap:?}");

@@ -1,4 +1,4 @@
-//! The probe in real Tomcats: pools read true, pins found where the servlet makes them, and nothing left behind.
+//! The probe in real Tomcats: it reads pools correctly, finds pins where the servlet makes them, and leaves nothing behind.
 
 use crate::java;
 
@@ -48,7 +48,7 @@ impl Bench {
         Self { server, _folder: folder }
     }
 
-    /// Clients that ask for `path` over and over, until `enough` says so of what the probe has said.
+    /// Sends requests for `path` from clients until `enough` is satisfied with the probe's readings.
     fn loaded(&self, path: &str, clients: u32, enough: impl Fn(&JvmReadings) -> bool) -> JvmReadings {
         let stop = AtomicBool::new(false);
         let started_ns = now_ns();
@@ -82,7 +82,7 @@ fn ask(url: &str, path: &str) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// A command whose JVM is the child of a shell, and gets the probe while it runs. Needs a compiler (JEP 330).
+/// A command whose JVM is the child of a shell and gets the probe while it runs. Needs a compiler (JEP 330).
 fn command(jdk: Jdk, folder: TempDir, jfr: bool) -> (RunningServer, TempDir) {
     java::probe();
     let feature = jdk.feature;
@@ -172,7 +172,7 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
     let line =
         holder.strip_prefix("dev.threadcount.servlets.Synchronized.").and_then(|it| it.split_once(':'));
     assert!(line.is_some_and(|(_, line)| line.parse::<u32>().is_ok()), "{holder}");
-    // A pin begins after its sleep does: on a loaded machine milliseconds after.
+    // A pin begins after its sleep begins, on a loaded machine milliseconds later.
     assert!(site.total.count >= 10 && site.total.longest_ms >= 200.0, "{:?}", site.total);
     assert!(all_mounted(&said), "{:?}", said.carriers);
     assert!(
@@ -186,12 +186,11 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
 fn on_java_25_the_same_servlet_pins_nothing() {
     let bench = Bench::start(25, Threads::Virtual);
     let path = "/synchronized?sleep=250ms";
-    // The JVM pins while it loads a class.
+    // The JVM pins while it loads a class, so the first request comes before.
     ask(&bench.server.url, path);
     let started = Instant::now();
     let said = bench.loaded(path, 8, |said| said.carriers.len() >= 8);
-    // On Java 21 the eight clients' pins are as long as
-    // all carriers together.
+    // On Java 21 the pins of the eight clients are as long as all carriers together.
     let pinned_ms: f64 = said.pins.iter().map(|site| site.total.total_ms).sum();
     let lasted_ms = started.elapsed().as_secs_f64() * 1_000.0;
     assert!(pinned_ms <= 0.25 * lasted_ms, "{pinned_ms} of {lasted_ms} ms: {:?}", said.pins);

@@ -1,4 +1,4 @@
-//! A JVM that does not handle SIGQUIT, by which it is told to listen for commands, and one that SIGSTOP stops while it answers.
+//! A JVM that does not handle SIGQUIT, the signal that makes it listen for commands, and one that SIGSTOP stops while it answers.
 
 use super::attach::{Program, classes, comes_true, idle};
 use crate::java;
@@ -12,7 +12,7 @@ use threadcount_machine::attach::{CommandError, JvmProcess, Refusal, diagnostic_
 
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A program that starts a JVM itself, handles SIGQUIT before it does so, and ends when the signal comes.
+/// A program that handles SIGQUIT, then starts a JVM itself, and ends when the signal comes.
 const LAUNCHER: &str = r#"
     #include <jni.h>
     #include <signal.h>
@@ -67,7 +67,7 @@ fn a_jvm_that_is_stopped_while_it_answers_is_said_to_be_stopped_and_not_to_be_sl
     for round in 0..3 {
         let is_stopped = AtomicBool::new(false);
         let error = thread::scope(|scope| {
-            // Before the signal a busy machine may be slow.
+            // A busy machine may be slow before the signal.
             let failed = || ask().err().filter(|_| is_stopped.load(Ordering::Relaxed));
             let asked = scope.spawn(move || (0..).find_map(|_| failed()));
             thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! `threadcount watch` on real JVMs: its lines, its recording, what it refuses, and that it leaves nothing behind.
+//! `threadcount watch` on real JVMs: its lines, its recording, its refusals, and that it leaves nothing behind.
 
 use crate::java;
 
@@ -13,12 +13,12 @@ use threadcount_machine::probe::attach::{AttachError, Attached};
 use threadcount_machine::probe::jar;
 use threadcount_machine::probe::target::TargetError;
 
-/// In the environment of the JVM.
+/// A secret in the environment of the JVM.
 const SECRET: &str = "correct-horse-battery";
-/// In a system property that the environment sets.
+/// A secret in a system property that the environment sets.
 const SECRET_OF_PROPERTY: &str = "staple-of-the-orders";
 
-/// A JVM that does nothing. Java starts a single source file itself (JEP 330), where there is a compiler.
+/// A JVM that does nothing. If there is a compiler, Java runs a single source file (JEP 330).
 struct Idle {
     jvm: Child,
     _folder: tempfile::TempDir,
@@ -57,7 +57,7 @@ impl Drop for Idle {
     }
 }
 
-/// A JDK 25; the probe is built.
+/// A JDK 25, after the probe was built.
 fn jdk_and_probe() -> Jdk {
     java::probe();
     java::jdk()
@@ -93,7 +93,7 @@ fn a_reader_that_leaves_takes_the_probe_with_it() {
     assert!(threads().contains("\"threadcount-probe\""), "{}", threads());
     comes_true("it records", || jcmd(&jdk, idle.pid(), "JFR.check").contains("Recording"));
 
-    // Not even a goodbye: as when `watch` is killed.
+    // The connection ends without a goodbye, as when `watch` is killed.
     drop(attached);
     comes_true("its threads end", || !threads().contains("threadcount"));
     comes_true("its recording ends", || {
@@ -133,7 +133,7 @@ fn a_jvm_that_ends_while_it_is_watched_is_said_to_have_ended_and_is_exit_code_1(
         let mut command = Command::cargo_bin("threadcount").unwrap();
         command.args(["watch", &idle.pid().to_string(), "-d", "100s"]).args(format).stdin(Stdio::null());
         let mut watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Until the end: a reader that leaves ends the watching, too.
+        // The output is read until the end, because a reader that leaves would end the watching.
         let mut shown = BufReader::new(watching.stdout.take().unwrap());
         shown.read_line(&mut String::new()).unwrap();
         idle.jvm.kill().unwrap();

@@ -1,5 +1,5 @@
-//! `threadcount watch` says what limits a real JVM, as lines and as JSON that is what its schema says; stopped by Ctrl-Z it blocks
-//! nobody; and it leaves the JVM as it was.
+//! `threadcount watch` says what limits a real JVM, in lines and in JSON that fits its schema. A `watch` stopped by Ctrl-Z blocks nobody,
+//! and the JVM is unchanged afterwards.
 
 use crate::java;
 
@@ -25,7 +25,7 @@ const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../schema/watch-1.sch
 struct Busy {
     jvm: Child,
     out: Lines<BufReader<ChildStdout>>,
-    /// Its `java.io.tmpdir`.
+    /// The `java.io.tmpdir` of the JVM.
     tmp: tempfile::TempDir,
     _classes: tempfile::TempDir,
 }
@@ -74,7 +74,7 @@ impl Drop for Busy {
     }
 }
 
-/// `threadcount watch`, whose stdout is a pipe.
+/// A `threadcount watch` with a pipe as stdout.
 struct Watch {
     process: Child,
     lines: Receiver<String>,
@@ -91,7 +91,7 @@ impl Watch {
         Self { process, lines }
     }
 
-    /// All lines up to the first of which this is true.
+    /// All lines up to the first one that fulfils the condition.
     fn until(&self, what: &str, is_it: impl Fn(&str) -> bool) -> Vec<String> {
         let give_up = Instant::now() + GIVE_UP;
         let mut read = Vec::new();
@@ -107,7 +107,7 @@ impl Watch {
         }
     }
 
-    /// All lines up to the first of the second in which this was printed: all limits of one judgement.
+    /// All lines of the second in which this limit was printed: all limits of one judgement.
     fn until_judged(&self, limit: &str) -> Vec<String> {
         let mut lines = self.until("a judgement", |line| line.contains(limit));
         lines.extend(self.until("its figures", |line| line.contains("heap ")));
@@ -148,7 +148,7 @@ fn the_limit_of_a_real_jvm_is_said_in_words_where_stdout_is_no_terminal() {
     assert!(lines.iter().any(|line| line.contains("heap ") && line.contains(" cores | ")), "{lines:?}");
     watch.leave();
 
-    // The same program does not pin on Java 25, and its threads have no request that could wait for its monitor.
+    // On Java 25 the same program does not pin, and its threads have no request that could wait for its monitor.
     let same = Busy::start(25, &["1", "busy"]);
     let watch = Watch::start(&same.pid(), &[]);
     let lines = watch.until_judged("limit: ");
@@ -287,7 +287,8 @@ fn bytes_below(folder: &Path) -> u64 {
     entries.map(size).sum()
 }
 
-/// SIGSTOP is what Ctrl-Z (SIGTSTP) does to a program that does not catch it. Eight seconds are several times what has room.
+/// SIGSTOP has the effect of Ctrl-Z (SIGTSTP) on a program that does not catch it. Eight seconds of lines are several times what there is
+/// room for.
 #[test]
 fn a_watch_that_is_stopped_blocks_nobody_and_goes_on_with_the_number_of_lines_it_missed() {
     const MOST_BYTES: u64 = 40_000_000;
@@ -330,7 +331,7 @@ fn a_jvm_that_is_stopped_while_it_is_watched_is_said_to_be_stopped() {
     watch.leave();
 }
 
-/// The first visit makes what the JVM keeps (the classes of JFR and of the last probe or two); after that nothing adds up.
+/// The first visit makes what the JVM keeps (the classes of JFR and of the last one or two probes). After that nothing adds up.
 #[test]
 fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {
     const ONCE_BYTES: u64 = 12_000_000;
@@ -351,7 +352,7 @@ fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {
             idle.live_heap_bytes()
         };
         let visits = [visit(), visit(), visit(), visit(), visit()];
-        // What adds up does so in each visit; a class or a buffer that comes once may come late, in one of them.
+        // What adds up does so in each visit. A class or buffer that comes once may come late, in one of them.
         let mut grown: Vec<u64> =
             visits[1..].windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
         grown.sort_unstable();

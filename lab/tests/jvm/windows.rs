@@ -1,4 +1,4 @@
-//! What is compared is measured without anybody inside the JVM; reasons come from a window after it.
+//! The compared figures are measured while nobody is inside the JVM. Reasons come from a later window.
 
 use crate::java;
 use crate::one_session;
@@ -16,7 +16,7 @@ const WEB: &str = "import com.sun.net.httpserver.*;
 class Web {
     public static void main(String[] port) throws Exception {";
 
-/// Looks on each second whether a probe writes its lines.
+/// Checks every second whether a probe writes its lines.
 struct ProbeSeen {
     out: PathBuf,
     while_warming_or_measuring: Vec<bool>,
@@ -37,13 +37,13 @@ impl Watch for ProbeSeen {
     }
 }
 
-/// In the newest folder of a run.
+/// Whether the newest folder of a run has lines of the probe.
 fn has_probe_lines_of_this_run(out: &Path) -> bool {
     let runs = std::fs::read_dir(out.join("runs")).unwrap().map(|entry| entry.unwrap().path());
     runs.max().is_some_and(|run| run.join("probe.jsonl").exists())
 }
 
-/// Four rounds of 1 s of one variant.
+/// Measures four rounds of 1 s with one variant.
 fn measured(more: &str, probe: ProbeChoice) -> (Vec<Record>, ProbeSeen, TempDir) {
     java::probe();
     let folder = tempfile::tempdir().unwrap();
@@ -90,12 +90,12 @@ fn nobody_is_in_the_jvm_while_it_is_measured_and_the_probe_comes_after_that_in_t
     }
 }
 
-/// The server sleeps once for each. Its lead-in is longer than the window. On a full machine a reading may come so late that it does not
+/// The server sleeps once per request. The lead-in is longer than the window. On a full machine a reading may come so late that it does not
 /// belong to the window.
 fn assert_each_request_has_a_context_switch_in_its_window_of_a_second(record: &Record) {
     let (cost, measured) = (record.cost.as_ref().unwrap(), record.measured.as_ref().unwrap());
     let Some(switches_per_s) = cost.voluntary_switches_per_s else {
-        // The proportional set is read with them.
+        // The proportional set is read at the same time.
         let read = record.process_series.iter().filter(|it| it.pss_bytes.is_some()).map(|it| it.t_s);
         let (first_s, last_s) = (read.clone().reduce(f64::min), read.reduce(f64::max));
         let between_s = last_s.zip(first_s).map_or(0.0, |(last_s, first_s)| last_s - first_s);
@@ -124,7 +124,7 @@ fn without_a_probe_there_is_no_explaining_window() {
     assert_eq!((&records[0].explaining, &records[0].jvm), (&None, &None));
 }
 
-/// Who was measured, in the order of the turns, and when each began.
+/// The variants in the order of their turns, and when each turn began.
 #[derive(Default)]
 struct TurnsSeen(Vec<(String, Instant)>);
 
@@ -150,7 +150,7 @@ fn servers_of_an_interleaved_round_run_side_by_side_and_their_turns_are_one_meas
     let mut seen = TurnsSeen::default();
     let out = folder.path().join("out");
     let records = one_session::watched(&experiment, ProbeChoice::Off, &out, &mut seen).records;
-    // Every second round begins with the other one.
+    // Every second round begins with the other variant.
     let order: String = seen.0.iter().map(|(variant, _)| variant.as_str()).collect();
     assert_eq!(order, "abababbababa");
     assert_eq!(records.len(), 4);
@@ -158,7 +158,7 @@ fn servers_of_an_interleaved_round_run_side_by_side_and_their_turns_are_one_meas
         let (measured, cost) = (record.measured.as_ref().unwrap(), record.cost.as_ref().unwrap());
         assert_eq!(measured.plan.duration_s, Some(1.8));
         assert!(measured.elapsed_s >= 1.7, "{}", measured.elapsed_s);
-        // That of its three turns, and not the time between them.
+        // The cost is that of its three turns, without the time between them.
         let first = [0, 1, 6, 7][record.position as usize - 1];
         let [began, last_began] = [first, first + 4].map(|turn| seen.0[turn].1);
         let between_s = (last_began - began).as_secs_f64();
@@ -169,10 +169,10 @@ fn servers_of_an_interleaved_round_run_side_by_side_and_their_turns_are_one_meas
         assert!(requests.ok > 0 && requests.failed == 0, "{requests:?}");
         assert_eq!(measured.connections.opened, 3 * 4, "each turn has its connections");
         assert!(record.load_series.len() >= 3, "{:?}", record.load_series);
-        // The log is of one piece, and the load is not.
+        // The log is in one piece, but the load is not.
         assert_eq!((&record.jvm_log, &record.pause_ledger), (&None, &None));
     }
-    // The second of a round is there before the first is gone.
+    // The second server of a round starts before the first one is gone.
     let started =
         |position: u32| records.iter().find(|it| it.position == position).unwrap().started_at.clone();
     assert!(started(1) <= started(2) && started(2) < started(3));

@@ -1,4 +1,4 @@
-//! Several servers behind the server: started in their order, handed on, observed and stopped.
+//! Several servers behind the server: started in order, passed on to the server, observed and stopped.
 
 use crate::schema;
 
@@ -10,7 +10,7 @@ use threadcount_model::record::{BackendFigures, Record};
 
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
 
-/// A front that asks a line server, which uses so many milliseconds of CPU for each request, and a server that nobody asks.
+/// A front that asks a line server, which uses this many milliseconds of CPU per request, and a server that nobody asks.
 fn experiment(folder: &Path, cpu_ms: &str, more: &str) -> Output {
     let text = format!(
         r#"
@@ -52,7 +52,7 @@ fn backend<'a>(record: &'a Record, name: &str) -> &'a BackendFigures {
     record.backends.iter().find(|backend| backend.name == name).expect("its figures")
 }
 
-/// What `report --details` prints of the result, in one line.
+/// The output of `report --details`, in one line.
 fn details(folder: &Path) -> String {
     let mut command = Command::new(cargo_bin("threadcount"));
     let output = command.arg("report").arg(folder.join("out")).arg("--details").output().unwrap();
@@ -72,16 +72,17 @@ fn backends_are_handed_on_observed_and_stopped_with_sigterm() {
     for record in &records {
         let (line, idle) = (backend(record, "line"), backend(record, "idle"));
         let load = record.measured.as_ref().unwrap();
-        // 5 ms of CPU for each request are known. On a full machine the window of the CPU is not that of the requests.
+        // Each request is known to use 5 ms of CPU. On a full machine the window of the CPU differs from that of the requests.
         let known = load.rate_per_s.completed * 0.005;
         let slack = 6.0 * 0.005 / load.elapsed_s;
         assert!(line.cpu_cores >= 0.5 * known - slack, "{known} cores: {line:?}");
         assert!(idle.cpu_cores < 0.2, "{idle:?}");
-        // A process for each of the three connections, and the one that accepts; those of the warm-up may not have ended yet.
+        // There is a process for each of the three connections, and one that accepts. Processes of the warm-up may not have ended yet.
         assert!((4..=7).contains(&line.os_threads_peak), "{line:?}");
-        // On a machine with many sockets the kernel's table is read so seldom that a short window has no reading.
+        // On a machine with many sockets the kernel's table is read so rarely that a short window has no reading.
         if let Some((of_line, of_idle)) = line.connections.zip(idle.connections) {
-            // Few readings fit into the window; the lead-in is long, so that all three are open before it on a busy machine too.
+            // Few readings fit into the window. The lead-in is long, so that all three connections are open before it even on a busy
+            // machine.
             assert!(of_line.mean >= 1.0 && (3..=6).contains(&of_line.peak), "{line:?}");
             assert_eq!((of_line.limit, of_idle.peak), (Some(50), 0));
         }
@@ -138,7 +139,7 @@ fn a_backend_that_does_not_start_is_named() {
     );
 }
 
-/// A run of one variant; its failure.
+/// The failure of a run with one variant.
 fn failure(folder: &Path, server: &str, backends: &str) -> threadcount_model::record::RunFailure {
     let text = format!(
         "question: q\nserver: {{command: '{server}', url: 'http://127.0.0.1:{{port}}', ready: /}}\nbackends: {backends}\n\
@@ -159,7 +160,7 @@ fn failure(folder: &Path, server: &str, backends: &str) -> threadcount_model::re
 #[test]
 fn a_backend_that_ends_while_the_server_waits_for_it_ends_the_run_at_once_with_its_log() {
     let folder = tempfile::tempdir().unwrap();
-    // The answer to the server is the backend's last one, and the server never listens.
+    // The backend answers the server only once, and the server never listens.
     let script = folder.path().join("waiting.py");
     fs::write(
         &script,

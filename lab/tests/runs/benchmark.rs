@@ -1,4 +1,4 @@
-//! A microbenchmark as an experiment: the real JMH, in small.
+//! A microbenchmark as an experiment, with the real JMH and small sizes.
 
 use crate::schema;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// JMH refuses to run twice at once.
+/// A lock, because JMH refuses to run twice at once.
 static ONE_JMH: Mutex<()> = Mutex::new(());
 
 fn run(folder: &Path, variants: &str) -> Output {
@@ -37,10 +37,10 @@ fn a_benchmark_runs_in_jmhs_forks_and_its_scores_are_compared_and_claimed() {
     let variants = "caller: {server: {method: Computation.inCallersThread}}, \
         platform: {server: {method: Computation.inNewPlatformThread}}";
     let output = run(folder.path(), variants);
-    let said =
+    let printed =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("time/operation"), "{said}");
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("time/operation"), "{printed}");
     let result = schema::result_file(&folder.path().join("out"));
     let records = result["records"].as_array().unwrap();
     assert_eq!(records.len(), 4);
@@ -57,7 +57,7 @@ fn a_benchmark_runs_in_jmhs_forks_and_its_scores_are_compared_and_claimed() {
         assert_eq!(jmhs[0]["jvmArgs"][0], "-Xmx64m", "the forks have the variant's flags");
         assert!(record["cost"]["cpu_s"].as_f64().unwrap() > 0.0, "{}", record["cost"]);
     }
-    assert_eq!(result["claims"][0]["holds"], true, "{said}");
+    assert_eq!(result["claims"][0]["holds"], true, "{printed}");
 }
 
 #[test]
@@ -73,14 +73,14 @@ fn a_method_that_is_not_there_is_a_failed_run_that_says_so() {
 #[test]
 fn a_benchmark_beside_another_one_is_a_failed_run_that_names_the_lock() {
     let folder = tempfile::tempdir().unwrap();
-    // JMH's is in the JVM's folder for temporary files. This one is no other benchmark's.
+    // JMH's own lock is in the JVM's folder for temporary files. This one belongs to no other benchmark.
     let lock = File::create(folder.path().join("jmh.lock")).unwrap();
     rustix::fs::fcntl_lock(&lock, FlockOperation::LockExclusive).unwrap();
     let one = "caller: {server: {method: Computation.inCallersThread}}, \
         platform: {server: {method: Computation.inNewPlatformThread}}";
     let elsewhere = format!("env: {{JAVA_TOOL_OPTIONS: -Djava.io.tmpdir={}}}\n", folder.path().display());
     let output = run_with(folder.path(), one, &elsewhere);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("another JMH benchmark runs on this machine"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("another JMH benchmark runs on this machine"), "{printed}");
 }

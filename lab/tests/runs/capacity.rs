@@ -1,4 +1,4 @@
-//! The search for a capacity, end to end, against a server that counts: how long it takes to respond decides nothing.
+//! The search for a capacity from end to end. The server counts requests, so that its speed decides nothing.
 
 use crate::schema;
 
@@ -9,15 +9,15 @@ use std::process::{Command, Output};
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// With a limit of 5 s a step has a connection for each request of five seconds, and above 800 of them the server refuses all.
+/// With a limit of 5 s, a step has a connection for each request of five seconds. The server refuses everything above 800 of them.
 const CAPACITY_PER_S: f64 = 160.0;
 
 #[test]
 fn a_server_that_serves_so_many_connections_sustains_their_rate_and_no_more() {
     let (document, output) = search("{MOST_CONNECTIONS: 800}");
     let search = &document["records"][0]["capacity"];
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("/s asked: "), "each step is in the log: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("/s asked: "), "each step is in the log: {printed}");
     let sustained = search["sustained_per_s"].as_f64().unwrap();
     assert!(sustained <= CAPACITY_PER_S, "{search:#}");
     assert_eq!(document["claims"][0]["holds"], true, "{search:#}");
@@ -32,7 +32,7 @@ fn a_server_that_serves_so_many_connections_sustains_their_rate_and_no_more() {
     assert!(shown.contains("a: capacity") && shown.contains("p99 within 5000 ms"), "{shown}");
 }
 
-/// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.
+/// The server takes every request and never answers, like a JVM whose heap is full of waiting requests.
 #[test]
 fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
     let (document, output) = search("{SILENT_AFTER: 400}");
@@ -42,7 +42,7 @@ fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
     let last = steps.last().unwrap()["asked_per_s"].as_f64().unwrap();
     let trouble = "java.lang.OutOfMemoryError: as a JVM would say it";
     assert_eq!(search["log_trouble"], trouble, "{search:#}");
-    // A rate that was sustained is tried again, and may be the one at which the server goes silent.
+    // A sustained rate is tried again, and may be the one at which the server goes silent.
     assert!(search["sustained_per_s"].as_f64().unwrap() <= last, "{search:#}");
     assert_ne!(steps.last().unwrap()["verdict"], "sustained", "{search:#}");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -54,7 +54,7 @@ fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
     );
 }
 
-/// Runs a search against the delay server with such an environment; gives its result and what the command said.
+/// Runs a search on the delay server with this environment. Returns its result and the command's output.
 fn search(env: &str) -> (Value, Output) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.yaml");

@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// One round of variant `a` with this environment, 20 ms per response, two clients.
+/// Runs one round of variant `a` with this environment: 20 ms per response, two clients.
 fn run(folder: &TempDir, env: &str, load: &str) -> (Output, Value) {
     run_with(folder, env, load, &[])
 }
 
-/// The same with an environment of its own.
+/// Like [`run`], with environment variables for the command itself.
 fn run_with(folder: &TempDir, env: &str, load: &str, own: &[(&str, &str)]) -> (Output, Value) {
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: 1\n\
@@ -43,7 +43,7 @@ fn why(document: &Value) -> String {
     document["records"][0]["failure"]["why"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Of its last half there is no response, also where the first ten took seconds.
+/// There is no response in the last half of this load, even if the first ten took seconds.
 const OF_12_S: &str = "{clients: 2, duration: 12s}";
 
 #[test]
@@ -75,7 +75,7 @@ fn a_server_that_never_answers_a_request_of_the_window_is_a_failed_run() {
 #[test]
 fn a_slow_server_does_not_hang() {
     let folder = tempfile::tempdir().unwrap();
-    // 400 ms each, one at a time: two clients wait for 800 ms.
+    // Each request takes 400 ms, one at a time, so two clients wait for 800 ms.
     let text = "WORKERS: 1";
     let (output, document) = run(&folder, text, "{clients: 40, duration: 2s}");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -91,7 +91,7 @@ fn a_capacity_of_a_server_that_was_stopped_in_the_search_is_a_failed_run() {
     assert!(why(&document).contains("state T"), "{document:#}");
 }
 
-/// Why a run failed whose server is stopped, with this script in place of `ab`.
+/// The reason for the failure of a run whose server is stopped, with this script in place of `ab`.
 fn why_under(ab: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("ab");
@@ -104,7 +104,7 @@ fn why_under(ab: &str) -> String {
     why(&document).to_owned()
 }
 
-/// Its path.
+/// The path of `ab`.
 fn real_ab() -> String {
     let found = Command::new("which").arg("ab").output().unwrap();
     let ab = String::from_utf8(found.stdout).unwrap();
@@ -112,7 +112,7 @@ fn real_ab() -> String {
     ab.trim().to_owned()
 }
 
-/// The real ab, which gives up after 5 s without a response and not after 30.
+/// The real ab, which gives up after 5 s without a response instead of 30.
 #[test]
 fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
     let why = why_under(&format!("exec {} -s 5 \"$@\"", real_ab()));
@@ -137,7 +137,7 @@ fn a_load_that_gets_no_response_is_exit_code_1_though_no_request_has_failed() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
 }
 
-/// A shell's limit of open files, which every load exceeds.
+/// The shell has a limit of open files that every load exceeds.
 #[test]
 fn a_session_that_can_run_nothing_is_exit_code_1() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,8 +152,8 @@ fn a_session_that_can_run_nothing_is_exit_code_1() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("nothing was measured"), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("nothing was measured"), "{output_text}");
     let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(!said.contains("-0 s") && !shown.contains("trust good"), "{said}{shown}");
+    assert!(!output_text.contains("-0 s") && !shown.contains("trust good"), "{output_text}{shown}");
 }

@@ -1,4 +1,4 @@
-//! A real ab against a server that counts.
+//! A real ab with a server that counts its requests.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

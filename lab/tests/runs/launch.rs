@@ -1,4 +1,4 @@
-//! Servers that start, fail, hang, die and stop; and real Tomcats.
+//! Servers that start, fail, hang, die and stop, among them real Tomcats.
 
 use crate::java;
 
@@ -19,7 +19,7 @@ use threadcount_servers::server_process::ServerProcess;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 use threadcount_servers::{LaunchError, Launcher, RunningServer};
 
-/// Answers `200` to everything, after `BUSY` answers of `503`.
+/// Answers everything with `200`, after `BUSY` answers with `503`.
 const PYTHON_SERVER: &str = "python3 -u -c '
 import http.server, os
 busy = int(os.environ.get(\"BUSY\", 0))
@@ -46,7 +46,7 @@ impl Bench {
         self.launcher.launch(variant, 4, &self.folder.path().join("run"), &AtomicBool::new(false))
     }
 
-    /// Only commands that never answer are given a short limit.
+    /// Launches with a short limit, which is only for commands that never answer.
     fn fails_within(mut self, limit: Duration, variant: &Variant) -> LaunchError {
         self.launcher.ready_within = limit;
         self.try_launch(variant).err().expect("it should fail")
@@ -69,7 +69,7 @@ fn is_alive(pid: u32) -> bool {
     process.is_ok_and(|it| it.state != 'Z')
 }
 
-/// However busy the machine is.
+/// Whether the server ends at SIGTERM, however busy the machine is.
 fn ends_at_sigterm(mut server: RunningServer) -> bool {
     server.stop_within = AMPLE;
     !server.stop().was_killed
@@ -199,7 +199,7 @@ fn a_server_that_is_killed_is_noticed() {
     assert_eq!(status.to_string(), "signal: 9 (SIGKILL)");
 }
 
-/// A process of its own, without a URL: what it writes is its log.
+/// A separate process without a URL. Its output is its log.
 fn process(script: &str, folder: &Path) -> ServerProcess {
     let command = ServerCommand {
         program: "/bin/sh".into(),
@@ -234,7 +234,7 @@ fn a_child_that_left_the_group_is_ended_too() {
     comes_true("the stray is gone", || !is_alive(pids[0]));
 }
 
-/// A script that starts it as a daemon.
+/// A script starts the daemon.
 #[test]
 fn a_daemon_whose_parent_has_ended_is_killed_with_its_server() {
     let folder = tempfile::tempdir().unwrap();
@@ -289,7 +289,7 @@ fn victim() {
     std::thread::sleep(AMPLE);
 }
 
-/// Our servlets where they are built, else a WAR with one page.
+/// Our servlets if they are built, otherwise a WAR with one page.
 fn war() -> String {
     java::servlets_and_probe();
     app::find("servlets").unwrap().display().to_string()
@@ -321,7 +321,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     assert_eq!(server.facts.pool_max_threads, pool);
     let seen = server.facts.request_thread.as_ref().expect("our servlets tell the thread");
     assert_eq!(seen.is_virtual, is_virtual, "{seen:?}");
-    // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
+    // The JVM ends its compiler's threads when they have nothing to do, so there may be fewer between two readings.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
         let threads = threadcount_machine::process_tree::ProcessTree::rooted_at(pid).read().os_threads;

@@ -1,5 +1,5 @@
-//! What a load can be told beyond its size, from `threadcount compare` and from files, against real servers: TLS,
-//! HTTP/2, limits, expected answers, several requests with placeholders.
+//! Settings of a load besides its size, given to `threadcount compare` and in files, on real servers: TLS, HTTP/2, limits, expected
+//! answers, several requests with placeholders.
 
 use crate::schema;
 
@@ -19,14 +19,14 @@ fn threadcount(arguments: &[&str], out: &Path) -> Output {
     command.env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/..")).output().unwrap()
 }
 
-/// Two variants of the same command under a load of a few requests.
+/// Compares two variants with the same command under a load of a few requests.
 fn compare(url: &str, server: &str, load: &[&str], out: &Path) -> Output {
     let (a, b) = (format!("a={server}"), format!("b={server}"));
     let fixed = ["compare", "--url", url, "--variant", &a, "--variant", &b, "--warmup", "0s"];
     threadcount(&[&fixed[..], load].concat(), out)
 }
 
-/// An experiment with one variant.
+/// Runs an experiment with one variant.
 fn run(folder: &Path, server: &str, load: &str) -> Output {
     let file = folder.join("x.yaml");
     let text =
@@ -43,14 +43,14 @@ fn printed(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// All requests that the server of the first run wrote down.
+/// All requests that the server of the first run has logged.
 fn asked(out: &Path, document: &Value) -> Vec<Value> {
     let log = out.join(document["records"][0]["server"]["log"].as_str().unwrap());
     let log = fs::read_to_string(log).unwrap();
     log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Beside what asks whether the server is ready.
+/// The paths of requests, without those that check whether the server is ready.
 fn paths(asked: &[Value]) -> Vec<&str> {
     let ours = |request: &&Value| {
         request["headers"]["user-agent"].as_str().is_some_and(|agent| agent.starts_with("threadcount/"))

@@ -1,4 +1,4 @@
-//! Experiments and the servers that they start.
+//! Tests of experiments and of the servers that they start.
 
 #![allow(
     clippy::unwrap_used,

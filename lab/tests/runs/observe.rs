@@ -1,4 +1,4 @@
-//! Each figure of the observation against a process of which the answer is known.
+//! Compares each figure of the observation with a process whose answer is known.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -9,7 +9,7 @@ use threadcount_machine::{Sampler, Samples};
 use threadcount_model::record::Cost;
 use threadcount_model::window::Window;
 
-/// A python program that talks over its pipes: it says a line when it is there, and goes on at a line from us.
+/// A python program that talks over its pipes: it prints a line when it is ready, and continues at a line from us.
 struct Actor {
     child: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -38,7 +38,7 @@ impl Actor {
         self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
     }
 
-    /// Samples from the actor's next go until the line it says then.
+    /// Samples from the moment at which the actor continues until its next line.
     fn watched(&mut self) -> (Samples, Cost, String) {
         let sampler = Sampler::start(self.child.id(), Duration::from_millis(50)).unwrap();
         sampler.window_begins();
@@ -46,8 +46,8 @@ impl Actor {
         let answer = self.says();
         let ended = now_ns();
         let samples = sampler.stop();
-        // A window too wide on both sides: it is bounded by the samples taken right at start and stop, which on a busy
-        // machine may be long before the actor goes and long after it has answered.
+        // The window is too wide on both sides. It is bounded by the samples at start and stop, which on a busy machine may be long before
+        // the actor begins and long after it has answered.
         let cost = samples.cut(Window { started_ns: 0, ended_ns: ended + 60_000_000_000 }).0.unwrap();
         (samples, cost, answer)
     }
@@ -82,7 +82,7 @@ print(used() - start); sys.stdin.readline()",
     let used_s: f64 = used_s.parse().unwrap();
     assert!(is_within(cost.cpu_s, 0.05, used_s), "read {} s, used {used_s} s", cost.cpu_s);
     assert!(is_within(cost.cpu_cores, 0.05, used_s / cost.window_s), "{cost:?}");
-    // The hypervisor's part of what a process used is not among the machine's.
+    // The CPU that the hypervisor took from a process is not in the machine's CPU.
     assert!(cost.machine_cpu_cores + cost.stolen_cores >= cost.cpu_cores - 0.1, "{cost:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Sessions that are to go on with other programs than they began with.
+//! Sessions that would continue with other programs than they began with.
 
 use crate::result_folders::{DELAY_SERVER, done, experiment, threadcount};
 use crate::{java, schema};
@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use threadcount_machine::sample::{jdk_release, made_up_jdk};
 
-/// The clock of a file counts in whole seconds here.
+/// In these tests the clock of a file counts in whole seconds.
 const ONE_TICK: Duration = Duration::from_millis(1_100);
 
 #[test]
@@ -30,11 +30,11 @@ fn a_session_whose_server_was_built_again_does_not_go_on() {
     done(&folder, &["run", "--resume", "here"], 0);
     sleep(ONE_TICK);
     build();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("server: it was changed after the first run began"), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains("server: it was changed after the first run began"), "{printed}");
 }
 
-/// A jar that is named in the folder in which its server starts, before and after it was built again, and the same of a backend.
+/// A jar, named relative to the folder in which its server starts, before and after it was built again. The same for a jar of a backend.
 #[test]
 fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,12 +61,12 @@ fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts
         done(&folder, &["run", "--resume", name], 0);
         sleep(ONE_TICK);
         fs::write(elsewhere.join("lib.jar"), "second").unwrap();
-        let said = done(&folder, &["run", "--resume", name], 2);
-        assert!(said.contains("lib.jar: it was changed after the first run began"), "{name}: {said}");
+        let printed = done(&folder, &["run", "--resume", name], 2);
+        assert!(printed.contains("lib.jar: it was changed after the first run began"), "{name}: {printed}");
     }
 }
 
-/// Each session builds it, and its server writes into folders of its own.
+/// Each session builds the peer, and its server writes into its own folders.
 #[test]
 fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_of_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,17 +91,17 @@ fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_
     assert!(build.success());
     done(&folder, &["run", "--resume", "here"], 0);
     fs::copy(DELAY_SERVER, &source).unwrap();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("server.py: it was changed after the first run began"), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains("server.py: it was changed after the first run began"), "{printed}");
 }
 
-/// A server of the JDK itself: `java` of a path that leads to another runtime later, as after an update.
+/// A server of the JDK itself. The path of `java` later leads to another runtime, as after an update.
 #[test]
 fn a_session_whose_java_was_updated_does_not_go_on_and_says_from_which_version() {
     let folder = tempfile::tempdir().unwrap();
     let (link, jdk) = (folder.path().join("java-home"), java::jdk());
     symlink(&jdk.home, &link).unwrap();
-    // It serves no folder whose name is hidden.
+    // It does not serve a folder whose name is hidden.
     let served = folder.path().join("served");
     fs::create_dir(&served).unwrap();
     fs::write(served.join("page"), "hi").unwrap();
@@ -123,8 +123,8 @@ fn a_session_whose_java_was_updated_does_not_go_on_and_says_from_which_version()
     made_up_jdk(&updated, Some(&jdk_release("99.0.1+2")), &[("java", "exit 1")]);
     fs::remove_file(&link).unwrap();
     symlink(&updated, &link).unwrap();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains(&format!("Java of a: {}, now 99.0.1+2 (Maker)", jdk.describe())), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains(&format!("Java of a: {}, now 99.0.1+2 (Maker)", jdk.describe())), "{printed}");
 }
 
 /// `jdk:` means the newest build of a version.
@@ -140,14 +140,14 @@ fn a_session_for_which_another_java_would_be_chosen_does_not_go_on() {
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     let done = |words: &[&str], code: i32| {
         let output = threadcount(&folder, words).env("JAVA_HOME", &home).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(code), "{words:?}\n{said}");
-        said
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}\n{printed}");
+        printed
     };
     done(&["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--out", "here"], 0);
     install("99.0.2+1");
-    let said = done(&["run", "--resume", "here"], 2);
-    assert!(said.contains("Java of a: 99.0.1+2 (Maker), now 99.0.2+1 (Maker)"), "{said}");
+    let printed = done(&["run", "--resume", "here"], 2);
+    assert!(printed.contains("Java of a: 99.0.1+2 (Maker), now 99.0.2+1 (Maker)"), "{printed}");
 }
 
 #[test]
@@ -170,6 +170,6 @@ fn a_session_whose_jvm_was_built_again_does_not_go_on() {
     done(&folder, &["run", "--resume", "here"], 0);
     sleep(ONE_TICK);
     fs::write(&library, "second").unwrap();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("libjvm.so: it was changed after the first run began"), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains("libjvm.so: it was changed after the first run began"), "{printed}");
 }

@@ -1,4 +1,4 @@
-//! The avatar servers, in Java and in the languages of peers/: all give the one answer of the study.
+//! The avatar servers in Java and in the languages of peers/. All of them give the same answer as in the study.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -17,9 +17,9 @@ use threadcount_servers::readiness::Question;
 use threadcount_servers::server_process::ServerProcess;
 
 const IMAGES: u32 = 21;
-/// So many answers that are all of the same image come once in 21^29 times.
+/// The number of answers. All of them show the same image by chance once in 21^29 times.
 const ASKED: usize = 30;
-/// What a peer's `build` exits with when it lacks its toolchain.
+/// The exit code of a peer's `build` that lacks its toolchain.
 const TOOLCHAIN_MISSING: i32 = 3;
 
 fn peers() -> Vec<PathBuf> {
@@ -34,13 +34,13 @@ fn name(peer: &Path) -> &str {
     peer.file_name().unwrap().to_str().unwrap()
 }
 
-/// Builds it, one at a time. `./dev` installs the toolchains.
+/// Builds a peer, one at a time. `./dev` installs the toolchains.
 fn build(peer: &Path) {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _alone = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(peer.join("build")).stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", peer.display());
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {printed}", peer.display());
 }
 
 struct Server {
@@ -90,11 +90,11 @@ impl Server {
         Self { process, port, _folder: folder }
     }
 
-    /// The head's lines and the body.
+    /// The lines of the head, and the body.
     fn get(&self, version: &str, path: &str) -> (Vec<String>, Vec<u8>) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // In one piece: the bare sockets among the peers read once.
+        // The request is sent in one piece, because the bare sockets among the peers read once.
         let request = format!("GET {path} HTTP/{version}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
@@ -146,10 +146,14 @@ fn a_peer_without_its_toolchain_says_in_one_sentence_what_to_install() {
     for peer in peers() {
         let output =
             Command::new(peer.join("build")).env_clear().env("PATH", nothing.path()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(TOOLCHAIN_MISSING), "{}: {said}", name(&peer));
-        assert_eq!(said.lines().count(), 1, "{}: {said}", name(&peer));
-        assert!(said.contains(" is missing: ") && said.contains("install"), "{}: {said}", name(&peer));
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(TOOLCHAIN_MISSING), "{}: {printed}", name(&peer));
+        assert_eq!(printed.lines().count(), 1, "{}: {printed}", name(&peer));
+        assert!(
+            printed.contains(" is missing: ") && printed.contains("install"),
+            "{}: {printed}",
+            name(&peer)
+        );
     }
 }
 
@@ -169,7 +173,7 @@ fn the_svg_peer_redirects_to_a_colour_and_draws_it_in_the_published_size() {
     let colour = header(&head, "location").and_then(|it| it.strip_prefix('/')?.strip_suffix(".svg")).unwrap();
     assert!(head[0].starts_with("HTTP/1.1 302 ") && colour.len() == 6, "{head:?}");
     assert!(u32::from_str_radix(colour, 16).is_ok(), "{head:?}");
-    // HTTP/1.0 has no chunks; ab, which the study used, speaks it.
+    // HTTP/1.0 has no chunks. The study used ab, which speaks it.
     let (head, picture) = server.get("1.0", "/3a5174.svg");
     assert!(head[0].ends_with(" 200 OK"), "{head:?}");
     assert_eq!(header(&head, "content-type"), Some("image/svg+xml; charset=utf-8"));

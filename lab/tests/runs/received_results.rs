@@ -1,4 +1,4 @@
-//! Results that somebody else wrote: nothing that is in one runs unless its user typed the command that began it, here.
+//! Results that somebody else wrote. Nothing in them runs unless the user has typed their command on this machine.
 
 use crate::result_folders::{done, experiment, threadcount};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// An experiment whose peer leaves a proof that it was built.
+/// An experiment whose peer leaves a trace when it is built.
 const PEER: &str = "question: Is it data?\nserver: {peer: ./x}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
 
-/// A result from elsewhere in `received`, whose own command is `command`, beside an experiment with a peer.
+/// A result from elsewhere in the folder `received`, with `command` in it, beside an experiment with a peer.
 fn received(command: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let received = folder.path().join("received");
@@ -41,14 +41,14 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The complaint of a command in `received`, after which nothing has run.
+/// The error of a command in `received`, after which nothing has run.
 fn refused(folder: &TempDir, words: &[&str]) -> String {
     let mut command = threadcount(folder, words);
     let output = command.current_dir(folder.path().join("received")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(!folder.path().join("PROOF").exists(), "{said}");
-    said
+    let output_text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert!(!folder.path().join("PROOF").exists(), "{output_text}");
+    output_text
 }
 
 #[test]
@@ -68,17 +68,20 @@ fn a_received_result_runs_no_command_of_its_own_and_no_build_of_a_peer() {
         &["threadcount", "compare", "--attach", "http://127.0.0.1:1", "--crossover", "--url", "/"],
     ] {
         let folder = received(command);
-        let said = refused(&folder, &["run", "--resume", "."]);
-        assert!(said.contains("is not among those that this user typed on this machine"), "{said}");
-        assert!(said.contains(command[2]), "the command is shown: {said}");
+        let output_text = refused(&folder, &["run", "--resume", "."]);
+        assert!(
+            output_text.contains("is not among those that this user typed on this machine"),
+            "{output_text}"
+        );
+        assert!(output_text.contains(command[2]), "the command is shown: {output_text}");
     }
 }
 
 #[test]
 fn a_received_result_of_another_plan_is_refused_before_a_peer_is_built() {
     let folder = received(&["threadcount", "run", "./e.yaml"]);
-    let said = refused(&folder, &["run", "./e.yaml", "--resume", "."]);
-    assert!(said.contains("because something differs"), "{said}");
+    let output_text = refused(&folder, &["run", "./e.yaml", "--resume", "."]);
+    assert!(output_text.contains("because something differs"), "{output_text}");
 }
 
 #[test]
@@ -92,18 +95,21 @@ fn a_result_that_others_may_write_or_whose_command_was_changed_does_not_go_on() 
     {
         let before = fs::metadata(&path).unwrap().permissions().mode();
         mode(&path, open);
-        let said = done(&folder, &["run", "--resume", "here"], 2);
-        assert!(said.contains("others can write") && said.contains("chmod -R go-w"), "{said}");
+        let output_text = done(&folder, &["run", "--resume", "here"], 2);
+        assert!(
+            output_text.contains("others can write") && output_text.contains("chmod -R go-w"),
+            "{output_text}"
+        );
         mode(&path, before);
     }
     let theirs = experiment(&folder, 1).with_file_name("theirs.yaml");
     fs::copy(folder.path().join("mine.yaml"), theirs).unwrap();
     change(&here.join("result.json"), |document| document["command"][2] = "./theirs.yaml".into());
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("is not among those that this user typed on this machine"), "{said}");
+    let output_text = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(output_text.contains("is not among those that this user typed on this machine"), "{output_text}");
 }
 
-/// The commands stand before the first of them can have printed anything.
+/// The commands are printed before the first of them can have printed anything.
 #[test]
 fn the_commands_of_a_session_that_goes_on_are_printed_before_they_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,8 +124,8 @@ fn the_commands_of_a_session_that_goes_on_are_printed_before_they_run() {
     change(&moved.join("result.json"), |document| {
         document["records"].as_array_mut().unwrap().pop();
     });
-    let said = done(&folder, &["run", "--resume", "moved"], 0);
+    let output_text = done(&folder, &["run", "--resume", "moved"], 0);
     let [own, before, run] = ["    a: python3 ", "    b, before each run: sh -c 'date >>seeded'", "round 1"]
-        .map(|text| said.find(text).unwrap_or_else(|| panic!("{text}: {said}")));
-    assert!(own < run && before < run, "{said}");
+        .map(|text| output_text.find(text).unwrap_or_else(|| panic!("{text}: {output_text}")));
+    assert!(own < run && before < run, "{output_text}");
 }

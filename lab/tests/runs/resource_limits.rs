@@ -1,4 +1,4 @@
-//! Limits of real processes: a control group with a quota where this machine lets us make one, and affinity anywhere.
+//! Limits of real processes: a control group with a quota if this machine allows one, and affinity on any machine.
 
 use crate::cgroup::Group;
 use std::path::Path;
@@ -10,7 +10,7 @@ use threadcount_machine::own_cores;
 use threadcount_machine::resource_limits::LimitsReading;
 use threadcount_model::record::resource_limits::ResourceLimits;
 
-/// A process that burns a core, or sleeps. Dropped, it ends.
+/// A process that burns a core, or sleeps. It ends when it is dropped.
 struct Running(Child);
 
 impl Running {
@@ -51,7 +51,7 @@ fn a_process_that_wants_a_core_and_has_a_twentieth_is_throttled_and_one_that_sle
     let throttling = limits.throttling.expect("it has a quota");
     assert_eq!((throttling.quota_cores, throttling.period_ms), (0.05, 100.0));
     assert_eq!(limits.server.quota_cores, Some(0.05));
-    // On a machine that is full the process may not even get its part in each period.
+    // On a full machine the process may not even get its part in each period.
     assert!(throttling.throttled_periods >= 2 && throttling.share > 0.1, "{throttling:?}");
     assert!(throttling.periods >= throttling.throttled_periods && throttling.share <= 1.0, "{throttling:?}");
     assert!(throttling.throttled_ms > 0.0, "{throttling:?}");

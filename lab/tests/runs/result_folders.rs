@@ -1,4 +1,4 @@
-//! Where results lie, how a session that was killed goes on, and what no result shows.
+//! The folders of results, how a killed session is continued, and what no result shows.
 
 use crate::schema;
 use assert_cmd::cargo::cargo_bin;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 pub const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// Two variants and some rounds of 100 requests: a window of a time has no response where the machine is too busy for the server.
+/// Two variants and some rounds of 100 requests. A load with a duration may have no response if the machine is too busy for the server.
 pub fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
     let server = format!("python3 {DELAY_SERVER} {{port}} 5");
     let text = format!(
@@ -37,9 +37,9 @@ pub fn threadcount(folder: &TempDir, words: &[&str]) -> Command {
 
 pub fn done(folder: &TempDir, words: &[&str], code: i32) -> String {
     let output: Output = threadcount(folder, words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{words:?}\n{said}");
-    said + &String::from_utf8_lossy(&output.stdout)
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{words:?}\n{printed}");
+    printed + &String::from_utf8_lossy(&output.stdout)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -61,7 +61,7 @@ fn each_run_has_a_folder_of_its_own_and_the_parent_means_the_latest() {
     let found = names(&out);
     assert_eq!(found.len(), 3, "{found:?}");
     let [(day, first_number), (next_day, number)] = [0, 1].map(|at| found[at].rsplit_once('-').unwrap());
-    // Midnight may be between them.
+    // Midnight may be between the two.
     let second_number = if day == next_day { "2" } else { "1" };
     assert_eq!((first_number, number, &*found[2]), ("1", second_number, "latest"), "{found:?}");
     assert_eq!(fs::read(out.join(&found[0]).join("result.json")).unwrap(), first, "it is as it was");
@@ -80,8 +80,8 @@ fn a_result_in_the_folder_of_out_is_kept_unless_it_is_to_be_replaced() {
     let run = ["run", "./mine.yaml", "--no-probe", "--out", "here"];
     done(&folder, &run, 0);
     let first = fs::read(folder.path().join("here/result.json")).unwrap();
-    let said = done(&folder, &run, 2);
-    assert!(said.contains("here has a result") && said.contains("--replace"), "{said}");
+    let printed = done(&folder, &run, 2);
+    assert!(printed.contains("here has a result") && printed.contains("--replace"), "{printed}");
     assert_eq!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
     done(&folder, &[&run[..], &["--replace"]].concat(), 0);
     assert_ne!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
@@ -142,7 +142,7 @@ fn a_session_that_is_killed_at_any_moment_goes_on_and_is_as_one_without_a_break(
     assert!(
         names(&folder.path().join("here")).iter().all(|name| !name.ends_with(".partial") && name != ".room")
     );
-    // A result that is complete stays as it is, and may be named by its file.
+    // A complete result stays as it is, and may be named by its file.
     done(&folder, &["run", "--resume", "here/result.json"], 0);
     assert_eq!(runs(&schema::result_file(&folder.path().join("here"))), found);
 }
@@ -152,13 +152,13 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let file = experiment(&folder, 1);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
-    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
-    assert!(said.contains("instruments.jvm_log: true, now false"), "{said}");
-    assert!(!said.contains("was changed"), "{said}");
+    let printed = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
+    assert!(printed.contains("instruments.jvm_log: true, now false"), "{printed}");
+    assert!(!printed.contains("was changed"), "{printed}");
     let changed = fs::read_to_string(&file).unwrap().replace("clients: 2", "clients: 3");
     fs::write(&file, changed).unwrap();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("experiment.loads[0]") && said.contains("now"), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains("experiment.loads[0]") && printed.contains("now"), "{printed}");
 }
 
 #[test]
@@ -171,17 +171,17 @@ fn a_folder_whose_name_is_not_utf_8_is_one_like_any_other() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let run = ["run", "./mine.yaml", "--no-probe"];
-    let (code, said) = call(&run, "--out");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = call(&run, "--out");
+    assert_eq!(code, Some(0), "{printed}");
     let log = schema::result_file(&here)["records"][0]["server"]["log"].as_str().unwrap().to_owned();
     assert!(here.join(&log).is_file() && log.starts_with("runs/"), "{log}");
     assert_eq!(call(&run, "--resume").0, Some(0));
-    let (code, said) = call(&["run"], "--resume");
+    let (code, printed) = call(&["run"], "--resume");
     assert_eq!(code, Some(2));
-    assert!(said.contains("not UTF-8") && said.contains("write the whole command again"), "{said}");
+    assert!(printed.contains("not UTF-8") && printed.contains("write the whole command again"), "{printed}");
 }
 
-/// Every file that a result and its reports write beside the runs; what is hidden are lock and room.
+/// Every file that a result and its reports write beside the runs. The hidden ones are the lock and the room.
 #[test]
 fn a_result_that_is_replaced_leaves_no_file_that_was_written_for_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ fn a_result_that_is_replaced_leaves_no_file_that_was_written_for_it() {
 #[test]
 fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
     let folder = tempfile::tempdir().unwrap();
-    // Both are patterns, and must not end the masking of everything else.
+    // Both are patterns, which must not end the masking of everything else.
     let patterns = ["--capture", "token=header:X-Token", "--expect-body", "regex:token=(a|b)|."];
     let server = format!("python3 {DELAY_SERVER} {{port}} 5 0 --db.password=pass-word-1");
     let words = [
@@ -235,10 +235,10 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
         .chain(patterns)
         .collect();
     let output = threadcount(&folder, &words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     for name in ["Authorization", "X-Api-Key", "access_token", "password", "SERVICE_TOKEN"] {
-        assert!(said.contains("masked as ***") && said.contains(name), "{name}: {said}");
+        assert!(printed.contains("masked as ***") && printed.contains(name), "{name}: {printed}");
     }
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let here = folder.path().join("here");
@@ -265,7 +265,7 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
 #[test]
 fn a_secret_that_a_failing_server_prints_without_its_name_is_in_no_result() {
     let folder = tempfile::tempdir().unwrap();
-    // It prints what it was given, and what it would be sent.
+    // It prints its arguments, its environment, and what it would be sent.
     fs::write(folder.path().join("fails.sh"), "echo \"no $TOKEN, ${1#*=}, be-arer-3\"\nexit 1\n").unwrap();
     let variant = "a=sh fails.sh --db.password=pass-word-1 {port}";
     let words =
@@ -285,7 +285,7 @@ fn a_secret_that_a_failing_server_prints_without_its_name_is_in_no_result() {
     }
 }
 
-/// A session that was broken off after its first run.
+/// Breaks off a session after its first run.
 fn broken_off(folder: &TempDir, out: &[&str], result: &Path) {
     let words = [&["run", "./mine.yaml", "--no-probe"], out].concat();
     let mut session = threadcount(folder, &words).spawn().unwrap();
@@ -314,17 +314,17 @@ fn a_session_goes_on_from_another_folder_than_it_began_in() {
 fn what_was_measured_is_shown_where_the_folder_goes_away_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     experiment(&folder, 2);
-    // Its own folder is gone, and only the server knows when: nothing here depends on time.
+    // The session's own folder is removed at a moment that only the server knows, so nothing here depends on time.
     let out = folder.path().join("here");
     let text = fs::read_to_string(folder.path().join("mine.yaml")).unwrap();
     let removes = format!("rm -r {}; exec python3", out.display());
     fs::write(folder.path().join("remove.sh"), format!("#!/bin/sh\n{removes} \"$@\"\n")).unwrap();
     let text = text.replacen("command: \"python3", "command: \"sh remove.sh", 1);
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
-    assert!(said.contains("here/result.json: No such file or directory"), "{said}");
-    assert!(said.contains("ended early, and the figures above are not saved"), "{said}");
-    assert!(said.contains("throughput") && !said.contains("free some space"), "{said}");
+    let printed = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
+    assert!(printed.contains("here/result.json: No such file or directory"), "{printed}");
+    assert!(printed.contains("ended early, and the figures above are not saved"), "{printed}");
+    assert!(printed.contains("throughput") && !printed.contains("free some space"), "{printed}");
     assert!(!out.exists());
 }
 
@@ -350,10 +350,10 @@ fn an_experiment_that_is_saved_with_secrets_is_reported() {
             ["compare", "--url", url, "--variant", &variant, "--variant", "b=true {port}", "-H", header];
         done(&folder, &[&call[..], &["--save", file]].concat(), 0)
     };
-    let said = save("mine.yaml", "Authorization: Bearer s3cret");
+    let printed = save("mine.yaml", "Authorization: Bearer s3cret");
     let mode = fs::metadata(folder.path().join("mine.yaml")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(said.contains("mine.yaml holds secrets: Authorization"), "{said}");
-    let said = save("other.yaml", "Authorization: Bearer ${PATH}");
-    assert!(!said.contains("holds secrets"), "{said}");
+    assert!(printed.contains("mine.yaml holds secrets: Authorization"), "{printed}");
+    let printed = save("other.yaml", "Authorization: Bearer ${PATH}");
+    assert!(!printed.contains("holds secrets"), "{printed}");
 }

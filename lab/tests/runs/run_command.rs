@@ -1,5 +1,4 @@
-//! `threadcount run` and `compare` as their users call them, against small real servers: verdicts, and every way to end
-//! badly.
+//! `threadcount run` and `compare` as users call them, on small real servers: verdicts, and every kind of bad ending.
 
 use crate::schema;
 
@@ -21,12 +20,12 @@ use threadcount_stats::disturbance::disturbance;
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// A command that answers after so many milliseconds.
+/// A command of a server that answers after this many milliseconds.
 fn delay(arguments: &str) -> String {
     format!("python3 {DELAY_SERVER} {{port}} {arguments}")
 }
 
-/// `threadcount compare` of two variants in a folder of its own, in small. A window of a time has no response in its last half where the
+/// `threadcount compare` of two variants in a new folder, with small sizes. A load with a duration has no response in its last half if the
 /// machine is too busy for the server.
 fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("threadcount"));
@@ -49,7 +48,7 @@ fn rate_of(document: &Value) -> Value {
     ratios.iter().find(|ratio| ratio["metric"] == "rate_per_s").unwrap().clone()
 }
 
-/// A comparison that was measured, with what was printed.
+/// A comparison that was measured, with its output.
 struct Measured {
     out: TempDir,
     output: Output,
@@ -64,8 +63,7 @@ fn measured(a: &str, b: &str, more: &[&str]) -> Measured {
     Measured { out, output, document }
 }
 
-/// The rounds whose run of a variant counts, by the rules of the design: complete, not of a dropped round, and not
-/// disturbed where two undisturbed ones stay.
+/// The rounds in which the run of a variant counts: complete, not in a dropped round, and not disturbed if two undisturbed ones remain.
 fn counted(records: &[Record], variant: &str) -> BTreeSet<u32> {
     let counts = |run: &&Record| run.variant == variant && run.failure.is_none() && !run.dropped;
     let all: Vec<&Record> = records.iter().filter(counts).collect();
@@ -82,19 +80,19 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A name that no other test's servers have on their command line.
+/// A name that is on the command line of no other test's servers.
 fn marker(out: &TempDir) -> String {
     out.path().file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// The processes whose command line has `marker` in it.
+/// The processes with `marker` in their command lines.
 fn processes_with(marker: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
     lines.filter(|line| line.contains(marker) && line.contains("delay.py")).collect()
 }
 
-/// Whether two equal servers differ is chance, and the statistics' own tests count how often they are wrong.
+/// Whether two equal servers differ is chance. The tests of the statistics count how often they are wrong.
 #[test]
 fn the_comparison_in_a_result_is_what_the_statistics_make_of_its_runs() {
     let measured = measured(&delay("20"), &delay("20"), &["--runs", "3"]);
@@ -124,14 +122,20 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
         compare(out.path(), &delay("5"), &delay("5"), &more).output().unwrap()
     };
     let output = once(&["--fail-if", "a.capacity > 1"]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"), "{said}");
-    // Every answer is a failure: it would hold, and be exit code 1, of figures that mean nothing.
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(
+        output_text.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"),
+        "{output_text}"
+    );
+    // Every answer is a failure. The condition would hold, with exit code 1, although the figures mean nothing.
     let output = once(&["--expect", "201", "--fail-above", "100%", "--fail-if", "a.rate >= 0"]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(
+        output_text.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "),
+        "{output_text}"
+    );
     assert_eq!(result(out.path())["trusted"], false);
 }
 
@@ -140,10 +144,10 @@ fn a_comparison_whose_requests_failed_is_exit_code_1_and_says_how_many_of_which_
     let out = tempfile::tempdir().unwrap();
     let output = compare(out.path(), &delay("5"), &delay("5"), &["--runs", "1", "--expect", "201"]).output();
     let output = output.unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("requests to a under c4 failed (100 %), mostly "), "{said}");
-    assert!(said.contains("--fail-above allows a share of them"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{output_text}");
+    assert!(output_text.contains("requests to a under c4 failed (100 %), mostly "), "{output_text}");
+    assert!(output_text.contains("--fail-above allows a share of them"), "{output_text}");
 }
 
 #[test]
@@ -158,15 +162,18 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
         )
     };
     let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &without_gate);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(
+        output_text.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "),
+        "{output_text}"
+    );
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
     let output = run_with(&experiment(&folder, &studys), &without_gate);
-    let said = stderr(&output);
-    // Not one request had an expected response.
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(!said.contains("a is fast"), "what a study states is in the report: {said}");
+    let output_text = stderr(&output);
+    // No request had an expected response.
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(!output_text.contains("a is fast"), "what a study states is in the report: {output_text}");
 }
 
 #[test]
@@ -174,8 +181,8 @@ fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_oth
     let out = tempfile::tempdir().unwrap();
     let output = compare(out.path(), &delay("5"), &delay("5 20"), &["--runs", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    assert!(said.contains("the server ended while it was"), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("the server ended while it was"), "{output_text}");
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(answer.contains("the reason is the last line of the log"), "{answer}");
     let document = result(out.path());
@@ -229,11 +236,11 @@ fn ctrl_c_in_a_later_round_is_the_reason_for_the_end_and_no_failed_run() {
     let doubts = document["why_not"].as_array().unwrap();
     assert!(doubts.iter().all(|doubt| doubt["reason"]["kind"] != "run-failed"), "{document:#}");
     assert_eq!(document["rounds"][0]["why"], "interrupted");
-    // Either the answer of the complete runs or, where they cannot be trusted, that there is none.
+    // The output has the answer of the complete runs, or says that there is none because they cannot be trusted.
     assert!(!shown.is_empty(), "{document:#}");
 }
 
-/// Reads the child's stderr up to a line that contains `text`; a thread keeps reading, so that the child never blocks.
+/// Reads the child's stderr up to a line that contains `text`. A thread continues reading, so that the child never blocks.
 fn wait_for_line(child: &mut Child, text: &str) {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text}");
@@ -263,8 +270,11 @@ fn a_port_in_use_is_named_with_what_to_do() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    assert!(said.contains(&format!("Port {port} is in use")) && said.contains("{port}"), "{said}");
+    let output_text = stderr(&output);
+    assert!(
+        output_text.contains(&format!("Port {port} is in use")) && output_text.contains("{port}"),
+        "{output_text}"
+    );
 }
 
 fn experiment(folder: &TempDir, text: &str) -> PathBuf {
@@ -296,8 +306,8 @@ fn a_missing_jdk_is_bad_input_and_says_what_was_found() {
         loads: [{clients: 1, duration: 1s}]\n";
     let output = run(&experiment(&folder, text));
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
-    assert!(said.contains("99") && said.contains("25."), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("99") && output_text.contains("25."), "{output_text}");
 }
 
 #[test]
@@ -307,14 +317,16 @@ fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
         loads: [{clients: 1, duration: 1s}]\n";
     let output = run(&experiment(&folder, text));
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
+    let output_text = stderr(&output);
     assert!(
-        said.contains("mine.yaml:4:1") && said.contains("variant: {a") && said.contains("variants"),
-        "{said}"
+        output_text.contains("mine.yaml:4:1")
+            && output_text.contains("variant: {a")
+            && output_text.contains("variants"),
+        "{output_text}"
     );
 }
 
-/// A small file system in a mount namespace of its own, which the system must allow. The second server takes all that is left of it.
+/// The disk is a small file system in a new mount namespace, which the system must allow. The second server takes all the rest of it.
 #[test]
 fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,11 +343,11 @@ fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
         kept.display()
     );
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("the disk is full; what was measured is kept"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{output_text}");
+    assert!(output_text.contains("the disk is full; what was measured is kept"), "{output_text}");
     let document = result(&kept);
-    assert_eq!(document["records"].as_array().unwrap().len(), 2, "{said}");
+    assert_eq!(document["records"].as_array().unwrap().len(), 2, "{output_text}");
     assert_eq!(document["rounds"][0]["why"], "disk-full");
     let page = fs::read_to_string(kept.join("report.html")).unwrap();
     assert!(page.trim_end().ends_with("</html>"));
@@ -352,15 +364,18 @@ fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
     let words = shlex::try_join(words.map(|word| word.to_str().unwrap())).unwrap();
     let script = format!("mount -t tmpfs -o size=96k tmpfs {} && {words}", disk.display());
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert!(
+        output_text.contains("No space left on device") && output_text.contains("--out"),
+        "{output_text}"
+    );
 }
 
 #[test]
 fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
     let folder = tempfile::tempdir().unwrap();
-    // One worker of 400 ms: ten clients leave four seconds of work behind, all that is measured.
+    // One worker of 400 ms: ten clients leave four seconds of work behind, as long as the measured window.
     let text = format!(
         "question: q\nrequest: /\nwarmup: 1s\nruns: 1\nvariants: {{a: {{command: \"{}\", env: {{WORKERS: 1}}}}}}\n\
          loads: [{{clients: 10, duration: 4s}}]\n",
@@ -383,7 +398,7 @@ fn rounds_end_when_a_clear_answer_is_decided() {
         let until: Vec<Record> = records.iter().filter(|run| run.round <= *round).cloned().collect();
         decided(&experiment, load, &until).is_some()
     };
-    // Three on an idle machine. Where it is busy, runs with interference are left out.
+    // Three rounds on an idle machine. On a busy one, runs with interference are left out.
     let mut analyses = load.interim_analyses().into_iter().filter(|round| *round < load.runs);
     let decided_after = analyses.find(is_decided_after);
     let rounds = &measured.document["rounds"][0];
@@ -392,8 +407,8 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     assert_eq!(rounds["rounds"], decided_after.unwrap_or(15), "{rounds}");
     if decided_after.is_some() {
         assert_eq!(rate_of(&measured.document)["verdict"], "lower");
-        let said = stderr(&measured.output);
-        assert!(said.contains("of at most 15 (each planned comparison is decided)"), "{said}");
+        let output_text = stderr(&measured.output);
+        assert!(output_text.contains("of at most 15 (each planned comparison is decided)"), "{output_text}");
     }
 }
 
@@ -422,7 +437,7 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     let document = result(&path.with_extension("out"));
     let dropped: Vec<bool> = records(&document).iter().map(|record| record.dropped).collect();
     assert_eq!(dropped, [true, true, false, false, false, false]);
-    // A run that another program disturbed is left out as well, and its partner; the first ones count never.
+    // A run that another program disturbed is left out with its partner. The first runs never count.
     let [b, a] = ["b", "a"].map(|variant| counted(&records(&document), variant));
     let pairs = a.intersection(&b).count();
     let expected = if pairs < 2 { [b.len(), a.len()] } else { [pairs; 2] };

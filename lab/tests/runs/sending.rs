@@ -19,7 +19,7 @@ impl Watch for Unwatched {
     fn event(&mut self, _: Event<'_>) {}
 }
 
-/// Panics where the load has three clients.
+/// A sender that panics if the load has three clients.
 struct Panicking;
 
 impl LoadSender for Panicking {

@@ -1,4 +1,4 @@
-//! The other kinds of servers: runnable jars, peers, servers behind the server, Tomcats with executors of ours.
+//! The other kinds of server: runnable jars, peers, servers behind the server, and Tomcats with our executors.
 
 use crate::java;
 
@@ -20,7 +20,7 @@ use threadcount_servers::{LaunchError, Launcher, RunningServer};
 
 const AMPLE: Duration = Duration::from_secs(120);
 
-/// Says on `/` what its backend says, or that it has none, and on `/thread-info` which thread answers.
+/// Answers `/` with its backend's answer, or says that it has none, and `/thread-info` with the thread.
 const WEB: &str = r#"
 import com.sun.net.httpserver.*; import java.net.*; import java.net.http.*; import java.util.concurrent.*;
 class Web {
@@ -116,8 +116,8 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     let window = Window { started_ns: now, ended_ns: now };
     assert_eq!(server.readings(window), None, "nothing observes it before it is asked to");
     assert_eq!(server.attach_instruments(), None);
-    let said = server.readings(window).expect("the probe says hello");
-    assert!(said.java.starts_with("25."), "{said:?}");
+    let printed = server.readings(window).expect("the probe says hello");
+    assert!(printed.java.starts_with("25."), "{printed:?}");
     let dump = bench.folder.path().join("a folder.json");
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();
@@ -175,7 +175,7 @@ fn a_backend_that_does_not_start_is_told_as_the_backend() {
     assert!(error.log_tail().iter().any(|line| line.contains("no-port")), "{:?}", error.log_tail());
 }
 
-/// A folder with `build` and `run`.
+/// A folder with the executables `build` and `run`.
 fn peer(build: &str, run: &str) -> (TempDir, Variant) {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn a_peer_that_does_not_build_is_an_error_with_what_the_compiler_said() {
     assert!(error.to_string().starts_with("The peer `no-such-peer` was not found; looked for"), "{error}");
 }
 
-/// Which thread answers on a Tomcat with one of our executors.
+/// Checks which thread answers on a Tomcat with one of our executors.
 fn answers_on(tomcat: &str, executor: DropIn, name: &str, is_virtual: bool) {
     let launcher = Launcher::of_this_machine();
     java::runtime(25);
@@ -264,7 +264,7 @@ fn tomcat_10_1_and_11_run_on_our_bounded_virtual_threads() {
     }
 }
 
-/// Which thread serves requests on a distribution of Jetty, and how many there may be.
+/// Checks which thread serves requests on a distribution of Jetty, and the largest number of threads.
 fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool, most: u32) {
     let launcher = Launcher::of_this_machine();
     java::runtime(25);

@@ -1,11 +1,11 @@
-//! A server that does not work is an answer, and not thirty starts.
+//! A server that does not work is found out after a few starts, not after thirty.
 
 use crate::result_folders::{DELAY_SERVER, done, threadcount};
 use crate::schema;
 use std::fs;
 use tempfile::TempDir;
 
-/// A script in the folder that notes each start, and then does what `body` says; `$1` is the port, `$n` the number of the start.
+/// A script in the folder that notes each start, and then runs `body`. `$1` is the port, `$n` the number of the start.
 fn script(folder: &TempDir, name: &str, body: &str) -> String {
     let path = folder.path().join(name);
     let starts = path.with_extension("starts");
@@ -53,22 +53,22 @@ fn a_comparison_ends_with_the_root_cause_after_the_first_round_in_which_a_varian
         format!("bad={}", script(&folder, "bad", TRACE)),
         format!("more={}", script(&folder, "more", "server \"$1\"")),
     ];
-    let said = done(&folder, &compared(&variants, ""), 1);
-    assert_eq!((starts(&folder, "bad"), starts(&folder, "good")), (1, 1), "{said}");
-    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = done(&folder, &compared(&variants, ""), 1);
+    assert_eq!((starts(&folder, "bad"), starts(&folder, "good")), (1, 1), "{printed}");
+    let flat = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flat.contains("Answer bad never became ready: a.Inner: property shop.url is missing; password=***"),
-        "{said}"
+        "{printed}"
     );
-    assert_eq!(said.matches("a.Inner").count(), 1, "{said}");
+    assert_eq!(printed.matches("a.Inner").count(), 1, "{printed}");
     assert!(
         flat.contains("server.log") && flat.contains("exit status: 3") && !flat.contains("hunter2"),
-        "{said}"
+        "{printed}"
     );
-    assert!(said.lines().count() < 40, "{said}");
+    assert!(printed.lines().count() < 40, "{printed}");
     let document = schema::result_file(&folder.path().join("here"));
     assert_eq!(document["rounds"][0]["why"], "variant-failed");
-    // What was mended meanwhile is tried again.
+    // A variant that was repaired meanwhile is tried again.
     let again =
         [&compared(&variants, "")[..10], &["--resume", "here"], &compared(&variants, "")[12..]].concat();
     let refused = done(&folder, &again, 1);
@@ -85,8 +85,8 @@ fn a_variant_that_was_ready_before_may_fail_once_and_not_twice() {
             format!("good={}", script(&folder, "good", "server \"$1\"")),
             format!("{name}={}", script(&folder, name, &format!("{fails}\nserver \"$1\""))),
         ];
-        let said = done(&folder, &compared(&variants, "4"), code);
-        assert_eq!(starts(&folder, name), expected, "{said}");
+        let printed = done(&folder, &compared(&variants, "4"), code);
+        assert_eq!(starts(&folder, name), expected, "{printed}");
     }
 }
 
@@ -107,13 +107,13 @@ fn a_variant_that_answers_no_request_as_expected_ends_a_comparison_and_one_that_
             format!("good={}", script(&folder, "good", "server \"$1\"")),
             format!("wrong={}", script(&folder, "wrong", &server(answer))),
         ];
-        let said = done(&folder, &compared(&variants, "2"), 1);
-        assert_eq!(starts(&folder, "wrong"), rounds, "{said}");
-        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let printed = done(&folder, &compared(&variants, "2"), 1);
+        assert_eq!(starts(&folder, "wrong"), rounds, "{printed}");
+        let flat = printed.split_whitespace().collect::<Vec<_>>().join(" ");
         let answered = flat.contains(
             "Answer wrong did not work: 50 of 50 requests failed (100 %), mostly unexpected status 404",
         );
-        assert_eq!(answered, rounds == 1, "{said}");
+        assert_eq!(answered, rounds == 1, "{printed}");
     }
 }
 
@@ -128,17 +128,17 @@ fn an_experiment_of_a_file_goes_on_without_a_variant_that_does_not_work_while_tw
         commands.join(", ")
     );
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
+    let printed = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
     let [good, bad, more] = ["good", "bad", "more"].map(|name| starts(&folder, name));
-    // One with interference is done again.
-    assert!(good >= 2 && more >= 2 && bad == 1, "{good} {bad} {more}: {said}");
+    // A run with interference is repeated.
+    assert!(good >= 2 && more >= 2 && bad == 1, "{good} {bad} {more}: {printed}");
     assert!(
-        said.contains("bad: no more runs, as it does not work") && said.contains("Error: no port"),
-        "{said}"
+        printed.contains("bad: no more runs, as it does not work") && printed.contains("Error: no port"),
+        "{printed}"
     );
     let one = ["run", "./mine.yaml", "--no-probe", "--out", "one", "--variant", "good", "--variant", "bad"];
-    let said = done(&folder, &one, 1);
-    assert_eq!(["good", "bad"].map(|name| starts(&folder, name)), [good + 1, bad + 1], "{said}");
+    let printed = done(&folder, &one, 1);
+    assert_eq!(["good", "bad"].map(|name| starts(&folder, name)), [good + 1, bad + 1], "{printed}");
 }
 
 #[test]
@@ -156,10 +156,10 @@ fn a_comparison_has_a_budget_and_warns_of_a_fixed_port() {
         "x.yaml",
     ];
     let output = threadcount(&folder, &words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("`--server.port=18080` of a and `-p 18080` of b are fixed ports"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let flat = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("`--server.port=18080` of a and `-p 18080` of b are fixed ports"), "{printed}");
     let file = fs::read_to_string(folder.path().join("x.yaml")).unwrap();
     assert!(file.contains("budget: 5m"), "{file}");
 }

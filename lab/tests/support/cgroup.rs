@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use threadcount_machine::cgroup::Membership;
 use threadcount_machine::cgroup::membership::Levels;
 
-/// A control group of our own below the one we are in. Dropped, it is removed; its processes must have ended.
+/// A control group below our own one. It is removed when it is dropped; its processes must have ended.
 pub struct Group(PathBuf);
 
 impl Group {
-    /// With so many microseconds of CPU time in each 100 ms. Only root may make one.
+    /// A group with this many microseconds of CPU time in each 100 ms. Only root can make one.
     pub fn with_quota(name: &str, quota_us: u32) -> Self {
         let cpu =
             Membership::of_process(std::process::id()).cpu.expect("a control group of ours for the CPU");
@@ -33,7 +33,7 @@ impl Group {
         Self::below(&pids.expect("a control group of ours for processes"), name)
     }
 
-    /// Allows so many threads.
+    /// Limits the number of threads.
     pub fn limit_processes(&self, most: usize) {
         fs::write(self.0.join("pids.max"), most.to_string()).unwrap();
     }
@@ -45,7 +45,7 @@ impl Group {
         Self(folder)
     }
 
-    /// The file that takes the id of a process that is to belong to it.
+    /// The file that takes the id of a process to add to the group.
     pub fn processes(&self) -> PathBuf {
         self.0.join("cgroup.procs")
     }
@@ -53,7 +53,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The kernel lets go of a process a moment after its end.
+        // The kernel releases a process a moment after its end.
         let give_up = Instant::now() + Duration::from_secs(5);
         while fs::remove_dir(&self.0).is_err() && Path::exists(&self.0) && Instant::now() < give_up {
             sleep(Duration::from_millis(10));

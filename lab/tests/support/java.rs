@@ -1,22 +1,22 @@
-//! What tests need from the JVM side. `./dev test` installs and builds all of it, so what is missing fails the test.
+//! The Java parts that tests need. `./dev test` installs and builds all of them, so a missing part fails the test.
 
 use threadcount_machine::app;
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::jdk_finder::Places;
 use threadcount_machine::probe::jar;
 
-/// Of a JVM that lives for some seconds in a test: with the first compiler alone it costs half the CPU.
+/// The flags for a JVM that lives for some seconds in a test. With the first compiler alone it costs half the CPU.
 pub fn flags(heap: &str) -> Vec<String> {
     [heap, "-XX:TieredStopAtLevel=1"].map(str::to_owned).to_vec()
 }
 
-/// The web application `servlets` and the probe are built.
+/// Fails if the web application `servlets` or the probe is not built.
 pub fn servlets_and_probe() {
     app::find("servlets").unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
     probe();
 }
 
-/// The probe is built.
+/// Fails if the probe is not built.
 pub fn probe() {
     jar::find().unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
 }

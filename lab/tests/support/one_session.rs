@@ -1,4 +1,4 @@
-//! A session of an experiment on a small Java server that a test brings as source.
+//! A session of an experiment on a small Java server that a test writes as source.
 
 use std::fs;
 use std::path::Path;
@@ -37,19 +37,19 @@ pub fn compiled(javac_home: &Path, file: &str, source: &str) -> TempDir {
     folder
 }
 
-/// Runs it without a probe; each run has to succeed.
+/// Runs the experiment without a probe. Each run must succeed.
 pub fn result(experiment: &str) -> ResultDocument {
     explained(experiment, ProbeChoice::Off)
 }
 
-/// Runs it with such a probe; each run has to succeed.
+/// Runs the experiment with this choice of probe. Each run must succeed.
 pub fn explained(experiment: &str, probe: ProbeChoice) -> ResultDocument {
     let experiment = config::parse("one", "one.yaml", experiment, false).unwrap();
     let folder = tempfile::tempdir().unwrap();
     watched(&experiment, probe, &folder.path().join("out"), &mut Unwatched)
 }
 
-/// Runs it with such a probe and is followed; each run has to succeed.
+/// Runs the experiment with this choice of probe and an observer. Each run must succeed.
 pub fn watched(
     experiment: &Experiment,
     probe: ProbeChoice,

@@ -1,4 +1,4 @@
-//! Real servers whose requests wait for a known thing, and where the tool says that their time goes.
+//! Runs real servers whose requests wait for something known, and reads where the tool says that their time goes.
 
 use crate::java;
 use crate::schema;
@@ -9,7 +9,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use threadcount_machine::app;
 
-/// One Tomcat for each variant, and what it is asked.
+/// A Tomcat for each variant, and the requests that it gets.
 pub struct Scene<'a> {
     pub app: &'a str,
     pub clients: u32,
@@ -18,12 +18,12 @@ pub struct Scene<'a> {
     pub seconds: u32,
 }
 
-/// One run of each variant; for so many seconds, and as long again with the probe.
+/// Runs each variant once, for this many seconds, and as long again with the probe.
 pub fn measure(scene: &Scene<'_>) -> Value {
     measure_under(scene, &format!("clients: {}", scene.clients))
 }
 
-/// The same under a load that is written out, but for its duration.
+/// Like [`measure`], under a load that is written out except for its duration.
 pub fn measure_under(scene: &Scene<'_>, load: &str) -> Value {
     let Scene { app, variants, request, seconds, .. } = scene;
     [21, 25].into_iter().for_each(|feature| drop(java::runtime(feature)));
@@ -44,7 +44,7 @@ pub fn measure_under(scene: &Scene<'_>, load: &str) -> Value {
     schema::result_file(&out)
 }
 
-/// The time of a request of a variant.
+/// The time of a variant's requests.
 pub fn time<'a>(result: &'a Value, variant: &str) -> &'a Value {
     let times = result["request_times"].as_array().unwrap();
     times.iter().find(|time| time["variant"] == variant).unwrap_or_else(|| panic!("{variant}: {times:?}"))
@@ -64,7 +64,7 @@ pub fn in_state_or_none(time: &Value, state: &str) -> f64 {
     parts.iter().filter(|part| part["state"] == state).map(|part| part["threads"].as_f64().unwrap()).sum()
 }
 
-/// So many of all clients wait for it.
+/// Checks that this many of all clients wait for it.
 pub fn assert_waits(time: &Value, state: &str, resource: &str, site: &str, (waiters, clients): (f64, f64)) {
     let (threads, ms, part) = in_state(time, state);
     assert!((threads / waiters - 1.0).abs() <= 0.15, "{threads} of {waiters} wait: {time:#}");

@@ -1,4 +1,4 @@
-//! A server of a few lines for tests of the command line: HTTP/1.1 with keep-alive, one thread per connection.
+//! A small HTTP/1.1 server for tests of the command line, with keep-alive and one thread per connection.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Answers at a port that the system chose. `/status/404` answers 404, `/sleep/50` after 50 ms, `/never` never, and
-/// every other path 200.
+/// A server on a port that the system chose. `/status/404` answers 404, `/sleep/50` answers after 50 ms, `/never` never answers, and every
+/// other path answers 200.
 pub struct TinyServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-/// One request as it came.
+/// A request as it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub line: String,
@@ -50,7 +50,7 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Seen>>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {
         let path = request.line.split(' ').nth(1).unwrap_or("/").to_owned();
-        let said = format!("{} {}", request.headers.join(" "), request.body);
+        let printed = format!("{} {}", request.headers.join(" "), request.body);
         seen.lock().unwrap().push(request);
         let argument = |prefix: &str| path.strip_prefix(prefix).and_then(|rest| rest.parse::<u64>().ok());
         if path == "/never" {
@@ -61,7 +61,7 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Seen>>) {
         }
         let echo = argument("/echo/");
         let status = argument("/status/").or(echo).unwrap_or(200);
-        let body = if echo.is_some() { said } else { "hello".to_owned() };
+        let body = if echo.is_some() { printed } else { "hello".to_owned() };
         let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         if (&*stream).write_all(answer.as_bytes()).is_err() {
             return;

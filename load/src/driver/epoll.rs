@@ -1,4 +1,4 @@
-//! epoll, edge-triggered: one `recv` and one `send` per request, one `epoll_wait` per batch of events, and no
+//! Drives sockets with edge-triggered epoll: one `recv` and one `send` per request, one `epoll_wait` per batch of events, and no
 //! `epoll_ctl` after a connection was opened.
 
 use super::outgoing::Outgoing;
@@ -20,47 +20,48 @@ use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// The mark that the timer's events carry instead of a slot and a generation.
+/// The mark of the timer's events, in place of a slot and a generation.
 const ALARM: u64 = u64::MAX;
-/// Most events taken by one wait.
+/// The largest number of events that one wait takes.
 const EVENTS: usize = 256;
-/// Most bytes taken by one `recv`.
+/// The largest number of bytes that one `recv` takes.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// Most reads that follow others at once until the next wait. A server that sends faster than the engine reads would otherwise keep it from
-/// its other connections, its deadlines and its end.
+/// The largest number of immediate further reads until the next wait. Without this limit, a server that sends faster than the engine reads
+/// would keep the engine from its other connections, its deadlines and its end.
 const READS_AT_ONCE: u32 = 16;
-/// Most bytes of one system call (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
+/// The largest number of bytes for one system call (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
 const MOST_PER_CALL: u64 = 1 << 30;
 
-/// One thread's sockets. After [`close`](Epoll::close) nothing of the old connection is ever reported, even if its slot is used
-/// again. `'a`: how long requests live that lie in the plan.
+/// One thread's sockets. After [`close`](Epoll::close), no event of the old connection is reported, even if its slot is used again. `'a` is
+/// the lifetime of requests that lie in the plan.
 pub(crate) struct Epoll<'a> {
     epoll: OwnedFd,
-    /// Ends a wait at a moment. Set once per moment rather than once per wait, because setting and cancelling a
-    /// timer costs more than anything else in an open load, most of all inside a virtual machine.
+    /// Ends a wait at a given moment. It is set once per moment rather than once per wait, because setting and cancelling a timer costs
+    /// more than anything else in an open load, especially inside a virtual machine.
     timer: OwnedFd,
-    /// When the timer expires; `MAX` after it did.
+    /// The time at which the timer expires; `MAX` after it has expired.
     alarm_ns: Nanos,
     endpoints: Vec<Endpoint>,
     sockets: Vec<Socket<'a>>,
     events: Vec<epoll::Event>,
-    /// The next of `events`.
+    /// The index of the next event in `events`.
     next_event: usize,
-    /// The socket that may hold more bytes, or the end, right after the last ones.
+    /// The socket that may hold more bytes, or its end, right after those that were just read.
     reading: Option<Slot>,
-    /// How many reads may still follow others before the next wait.
+    /// How many immediate further reads are still allowed before the next wait.
     reads_left: u32,
-    /// Sockets that may hold more, and are read after the next wait: no event will tell of them.
+    /// Sockets that may hold more bytes and are read after the next wait, because no event will announce these bytes.
     unread: Vec<Slot>,
-    /// Immediate results of system calls, passed to the engine as events. `Ended` stands for a socket to read: its server closed
-    /// before a `send`, or its turn has come again.
+    /// Results that are known without a wait, passed to the engine as events. `Ended` stands for a socket that must be read: its server
+    /// closed before a `send`, or it had to wait for the next turn.
     at_once: Vec<(Slot, Event)>,
     buffer: Box<[u8]>,
-    /// The kernel's clock, if it stamps.
+    /// The kernel's clock; `None` if the kernel does not stamp.
     kernel: Option<KernelClock>,
-    /// The stamp of the last bytes.
+    /// The stamp of the bytes that were received last.
     stamp: Option<RealNanos>,
-    /// Sockets that are connecting or whose request is on its way: someone must bring them on.
+    /// The number of sockets that are connecting, or whose request has not left completely: they need attention even when responses may
+    /// wait.
     under_way: u32,
     bytes_sent: u64,
 }
@@ -68,17 +69,17 @@ pub(crate) struct Epoll<'a> {
 #[derive(Debug, Default)]
 struct Socket<'a> {
     fd: Option<OwnedFd>,
-    /// Counts the slot's connections, so that an event of an earlier one is known.
+    /// The number of the slot's connection, by which events of an earlier connection are recognised.
     generation: u32,
     is_connecting: bool,
-    /// A part of the request did not fit and leaves later.
+    /// A part of the request did not fit into the kernel's buffer and leaves later.
     is_sending: bool,
     outgoing: Outgoing<'a>,
-    /// Bytes that come next and need no copy.
+    /// The number of next bytes that need not be copied.
     skipping: u64,
-    /// The server has closed: its end follows the last bytes, without another event.
+    /// The server has closed: the end of the stream follows the last bytes without another event.
     has_ended: bool,
-    /// A `send` failed because the server has closed; what the server sent before that is still to be read.
+    /// A `send` failed because the server has closed. The bytes that the server sent before that are read first.
     send_error: Option<Errno>,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Epoll<'a> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        // Edge-triggered: one event each time that it expires, and never read.
+        // The timer is edge-triggered, so it need not be read: each expiry is one event.
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(ALARM), flags)?;
         Ok(Self {
@@ -111,8 +112,7 @@ impl<'a> Epoll<'a> {
         })
     }
 
-    /// Begins to connect a slot that has no connection to one of the endpoints; ends in [`Event::Connected`] or
-    /// [`Event::Failed`].
+    /// Begins to connect a slot without a connection to one of the endpoints. Later comes [`Event::Connected`] or [`Event::Failed`].
     pub(crate) fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
         let endpoint = &self.endpoints[endpoint];
         let fd = socket::open(endpoint, source)?;
@@ -127,7 +127,7 @@ impl<'a> Epoll<'a> {
         socket.is_connecting = match socket::connect(&fd, endpoint) {
             Ok(()) => false,
             Err(Errno::INPROGRESS) => true,
-            // A Unix socket whose backlog is full.
+            // The error of a Unix socket whose backlog is full.
             Err(errno) => return Err(errno.into()),
         };
         if socket.is_connecting {
@@ -142,27 +142,27 @@ impl<'a> Epoll<'a> {
         Ok(())
     }
 
-    /// Keeps a request for [`send`](Self::send), which may be called again on another connection of the slot. `fixed`: where the
-    /// same bytes lie in the plan.
+    /// Stores a request for [`send`](Self::send), which may be called again for another connection of the slot. `fixed` is the same bytes
+    /// in the plan, if they lie there.
     pub(crate) fn keep(&mut self, slot: Slot, request: &[u8], fixed: Option<&'a [u8]>) {
         self.sockets[slot as usize].outgoing.keep(request, fixed);
     }
 
-    /// Sends the kept request over the slot's connection.
+    /// Sends the stored request over the slot's connection.
     pub(crate) fn send(&mut self, slot: Slot) {
         self.sockets[slot as usize].outgoing.rewind();
         self.send_rest(slot);
         self.note_sending(slot);
     }
 
-    /// Sends bytes over the slot's connection, after those of the writes before it.
+    /// Sends bytes over the slot's connection, after the bytes of earlier writes.
     pub(crate) fn write(&mut self, slot: Slot, bytes: &[u8]) {
         self.sockets[slot as usize].outgoing.write(bytes);
         self.send_rest(slot);
         self.note_sending(slot);
     }
 
-    /// Sends the last bytes over the slot's connection, at once and as far as the kernel takes them; not if earlier bytes have
+    /// Sends the last bytes over the slot's connection, at once and as far as the kernel takes them; sends nothing if earlier bytes have
     /// not left.
     pub(crate) fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
         let socket = &self.sockets[slot as usize];
@@ -171,18 +171,17 @@ impl<'a> Epoll<'a> {
         }
     }
 
-    /// Leaves the next bytes from the slot's connection, whose content is not needed, to the kernel, which discards them without
-    /// a copy (`MSG_TRUNC`, tcp(7)), and reports their number. To be called right after bytes of the slot were received, if at
-    /// all.
+    /// Asks the kernel to discard the next bytes of the slot's connection without copying them (`MSG_TRUNC`, tcp(7)) and to report only
+    /// their number, because nobody needs their content. Must be called right after bytes of the slot were received, if at all.
     pub(crate) fn skip(&mut self, slot: Slot, bytes: u64) {
-        // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
+        // On a Unix socket MSG_TRUNC copies the bytes, and there is no buffer for them.
         if self.endpoints.iter().all(Endpoint::is_tcp) {
             self.sockets[slot as usize].skipping = bytes;
         }
     }
 
-    /// Whether all bytes of the kept request, or of all writes, have left. A request whose response arrives earlier makes its
-    /// connection unfit for another one.
+    /// Whether all bytes of the stored request, or of all writes, have left. If a response arrives before that, its connection cannot carry
+    /// another request.
     pub(crate) fn has_sent(&self, slot: Slot) -> bool {
         self.sockets[slot as usize].outgoing.is_all_sent()
     }
@@ -201,13 +200,13 @@ impl<'a> Epoll<'a> {
         self.at_once.retain(|&(other, _)| other != slot);
     }
 
-    /// Waits until an event that `wake` waits for, or until `until_ns` is past. It may return earlier.
+    /// Waits until an event that `wake` allows to end the wait, or until `until_ns`. It may return earlier.
     pub(crate) fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
         self.reads_left = READS_AT_ONCE;
         self.at_once.extend(self.unread.drain(..).map(|slot| (slot, Event::Ended)));
         let mut is_late = until_ns <= now_ns || !self.at_once.is_empty();
         if wake == Wake::OnTime && self.under_way == 0 && !is_late {
-            // A signal may end it early; then this wait does.
+            // A signal may end the sleep early, and then the whole wait.
             let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(until_ns));
             is_late = true;
         } else if until_ns < self.alarm_ns {
@@ -218,7 +217,7 @@ impl<'a> Epoll<'a> {
         let mut waited =
             epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE));
         if waited == Err(Errno::INTR) {
-            // It did not bring what arrived while the process was stopped.
+            // If the process was stopped, this wait did not bring the events that arrived meanwhile.
             waited = epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&AT_ONCE));
         }
         if let Some(kernel) = &mut self.kernel {
@@ -230,7 +229,7 @@ impl<'a> Epoll<'a> {
         }
     }
 
-    /// The next thing that happened, if any.
+    /// The next event, if there is one.
     pub(crate) fn next(&mut self) -> Option<Completion> {
         loop {
             let happened = if let Some(slot) = self.reading.take() {
@@ -252,7 +251,7 @@ impl<'a> Epoll<'a> {
                 self.look_at(data, flags)
             };
             if let Some((slot, event)) = happened {
-                // Read after the system call that saw it: it is late by nothing but the call's way back.
+                // The clock is read right after the system call that saw the event, so the time is late only by the return from that call.
                 let at_ns = now_ns();
                 let stamp =
                     self.stamp.take().filter(|_| matches!(event, Event::Received(_) | Event::Skipped(_)));
@@ -263,13 +262,13 @@ impl<'a> Epoll<'a> {
         }
     }
 
-    /// Did the last wait bring anything of the slot's connection that [`next`](Self::next) has not handed over yet?
+    /// Whether the last wait brought something for the slot's connection that [`next`](Self::next) has not returned yet.
     pub(crate) fn has_pending(&mut self, slot: Slot) -> bool {
         self.reading == Some(slot) || self.unread.contains(&slot)
     }
 
-    /// Has nothing arrived on the slot's connection that was not handed over? `is_stale`: the last wait is too long ago to know.
-    /// Then, and where it may not have brought everything, the kernel is asked.
+    /// Whether everything that has arrived on the slot's connection was returned. Asks the kernel if `is_stale`, which means that the last
+    /// wait is too long ago to tell, or if the last wait may not have brought all events.
     pub(crate) fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool {
         let is_complete =
             !is_stale && self.next_event == self.events.len() && self.events.len() < self.events.capacity();
@@ -283,7 +282,7 @@ impl<'a> Epoll<'a> {
         stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
     }
 
-    /// The bytes of the last event, which received so many.
+    /// The bytes of the last event, which received `len` bytes.
     pub(crate) fn bytes(&self, len: usize) -> &[u8] {
         &self.buffer[..len]
     }
@@ -293,7 +292,7 @@ impl<'a> Epoll<'a> {
         self.bytes_sent
     }
 
-    /// Works off one readiness event, unless it belongs to an earlier connection of its slot.
+    /// Handles one readiness event, unless it belongs to an earlier connection of its slot.
     fn look_at(&mut self, data: u64, flags: epoll::EventFlags) -> Option<(Slot, Event)> {
         if data == ALARM {
             self.alarm_ns = Nanos::MAX;
@@ -309,7 +308,7 @@ impl<'a> Epoll<'a> {
                 Ok(Ok(())) => Event::Connected,
                 Ok(Err(errno)) | Err(errno) => Event::Failed(errno.raw_os_error()),
             };
-            // What arrived along with the connection is read right after it.
+            // Bytes that arrived together with the connection are read next.
             let more = flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::RDHUP);
             socket.has_ended = flags.contains(epoll::EventFlags::RDHUP);
             self.reading = (more && matches!(event, Event::Connected)).then_some(slot);
@@ -358,7 +357,7 @@ impl<'a> Epoll<'a> {
         match received {
             Ok(len) if len > 0 && skipping > 0 => {
                 socket.skipping -= len as u64;
-                // A full read, or a server that has closed: there may be more, without another event.
+                // After a full read, or if the server has closed, there may be more without another event.
                 if len == skipping || socket.has_ended || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
@@ -369,7 +368,7 @@ impl<'a> Epoll<'a> {
                 None => Event::Ended,
             }),
             Ok(len) => {
-                // A full buffer, or a server that has closed: there is more, without another event.
+                // With a full buffer, or if the server has closed, there is more without another event.
                 if len == self.buffer.len() || socket.has_ended || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
@@ -384,7 +383,7 @@ impl<'a> Epoll<'a> {
         }
     }
 
-    /// Does the kernel still wait for room to take the rest of the slot's request?
+    /// Counts the slot as under way while the kernel has no room for the rest of its request.
     fn note_sending(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         let is_sending = !socket.outgoing.is_all_sent();
@@ -403,7 +402,7 @@ impl<'a> Epoll<'a> {
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR) => {}
                 Err(errno @ (Errno::PIPE | Errno::CONNRESET)) => {
-                    // What the server sent before it closed is still to be read; then this error is reported.
+                    // The bytes that the server sent before it closed are read first; then this error is reported.
                     socket.send_error = Some(errno);
                     return self.at_once.push((slot, Event::Ended));
                 }
@@ -417,15 +416,15 @@ fn timespec(ns: Nanos) -> Timespec {
     Timespec { tv_sec: (ns / NANOS_PER_S) as i64, tv_nsec: (ns % NANOS_PER_S) as i64 }
 }
 
-/// Receives into memory that the caller has for itself, or has bytes thrown away (`MSG_TRUNC`, tcp(7)); with the moment
-/// at which the kernel received them, if it stamps.
+/// Receives into memory that only the caller uses, or discards the bytes (`MSG_TRUNC`, tcp(7)). Returns their number, and the time at which
+/// the kernel received them if it stamps.
 fn receive_message(
     fd: &OwnedFd,
     mut piece: libc::iovec,
     flags: libc::c_int,
 ) -> rustix::io::Result<(usize, Option<RealNanos>)> {
     let mut control = [0; CONTROL_BYTES];
-    // SAFETY: zeros are a valid message; it points at memory of this call and of its caller, which outlive the system call.
+    // SAFETY: zeros are a valid message; it points to memory of this call and of its caller, which outlives the system call.
     let (received, control_bytes) = unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut piece;

@@ -1,18 +1,18 @@
-//! The bytes that one slot sends.
+//! The bytes that a slot sends.
 
-/// A request, or a piece of a session's stream, and how much of it has left.
+/// A request, or a piece of a session's stream, and how many of its bytes have left.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing<'a> {
-    /// A request that lies in the plan, unchanged; `None`: the bytes are those of `copy`.
+    /// A request that lies unchanged in the plan; `None`: the bytes are in `copy`.
     fixed: Option<&'a [u8]>,
     copy: Vec<u8>,
     sent: usize,
-    /// The bytes belong to a session, which is lost with its connection; a request may go over another one.
+    /// The bytes belong to a session, which is lost with its connection, whereas a request may go over another one.
     is_stream: bool,
 }
 
 impl<'a> Outgoing<'a> {
-    /// Keeps a request in place of the last one: as a copy, unless it is `fixed` in the plan.
+    /// Stores a request in place of the previous one: as a copy, unless it is `fixed` in the plan.
     pub(super) fn keep(&mut self, request: &[u8], fixed: Option<&'a [u8]>) {
         (self.fixed, self.sent, self.is_stream) = (fixed, 0, false);
         if fixed.is_none() {
@@ -21,7 +21,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Adds bytes of a session behind those that have not left.
+    /// Appends bytes of a session to those that have not left.
     pub(super) fn write(&mut self, bytes: &[u8]) {
         (self.fixed, self.is_stream) = (None, true);
         if self.sent > self.copy.len() / 2 {
@@ -39,7 +39,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Begins again from the first byte.
+    /// Starts again at the first byte.
     pub(super) fn rewind(&mut self) {
         self.sent = 0;
     }
@@ -49,7 +49,7 @@ impl<'a> Outgoing<'a> {
         &self.bytes()[self.sent..]
     }
 
-    /// `count` more bytes have left.
+    /// Notes that `count` more bytes have left.
     pub(super) fn advance(&mut self, count: usize) {
         self.sent += count;
     }
@@ -95,7 +95,7 @@ mod tests {
                 outgoing.write(&[written as u8]);
                 written += 1;
             }
-            // Three bytes are added each time and three leave, behind ten that wait.
+            // Each round adds three bytes, and later also removes three, while ten others wait.
             let leave = if round < 5 { 1 } else { 3 };
             for _ in 0..leave {
                 assert_eq!(outgoing.rest()[0], left as u8);

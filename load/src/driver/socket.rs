@@ -1,4 +1,4 @@
-//! A socket before it belongs to epoll, and single calls on it.
+//! Opens and connects sockets, and makes single calls on them.
 
 use crate::endpoint::Endpoint;
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// A socket that is ready to connect, from `source` where given. Small requests leave at once (TCP_NODELAY).
+/// Creates a socket that is ready to connect, bound to `source` if there is one. Small requests leave at once (TCP_NODELAY).
 pub(super) fn open(endpoint: &Endpoint, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let address = match endpoint {
@@ -35,12 +35,12 @@ pub(super) fn connect(socket: &OwnedFd, endpoint: &Endpoint) -> rustix::io::Resu
     }
 }
 
-/// Sends what the kernel takes now. The connection ends, whatever becomes of it.
+/// Sends as many bytes as the kernel takes now. Errors do not matter, because the connection ends anyway.
 pub(super) fn send_at_once(socket: &OwnedFd, bytes: &[u8]) {
     let _ = send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
 
-/// Does the kernel hold bytes, the end or an error of a connection? A system call.
+/// Whether the kernel holds bytes, the end or an error of a connection. Costs a system call.
 pub(super) fn has_input(socket: &OwnedFd) -> bool {
     let received = recv(socket, &mut [0_u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
     !matches!(received, Err(Errno::AGAIN))

@@ -1,8 +1,8 @@
-//! When the kernel received the bytes: its receive stamps (`SO_TIMESTAMPNS`, socket(7)), moved to the load's clock.
+//! The kernel's receive stamps (`SO_TIMESTAMPNS`, socket(7)), converted to the load's clock.
 //!
-//! A stamp is taken when the packet is received, so it is right however late our thread wakes up for it. The
-//! kernel stamps with `CLOCK_REALTIME`. Its distance from our monotonic clock is constant unless the time is set;
-//! it is measured at each wait, and after a step the stamps of that wait are not used.
+//! The kernel stamps a packet when it is received, so the stamp is right however late our thread wakes up. The kernel stamps with
+//! `CLOCK_REALTIME`. Its distance from our monotonic clock is constant unless somebody sets the time. The distance is measured at each
+//! wait, and after a step the stamps of that wait are not used.
 
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use rustix::net::{AddressFamily, SocketType, socket};
@@ -10,15 +10,15 @@ use rustix::time::{ClockId, clock_gettime};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Room for one stamp in the control data of a receive.
+/// The size of the control data with one stamp.
 // SAFETY: arithmetic only.
 pub(super) const CONTROL_BYTES: usize =
     unsafe { libc::CMSG_SPACE(size_of::<libc::timespec>() as u32) as usize };
 
-/// Two readings of the clocks that differ by more than this in their distance show a step.
+/// A change of the distance between the two clocks by more than this is a step.
 const STEP_NS: i64 = 1_000;
 
-/// Enables receive stamps on this socket. Of several packets that are received together it is the last one's.
+/// Enables receive stamps on this socket. For packets that are received together, the stamp is that of the last one.
 pub(super) fn enable(socket: impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     // SAFETY: the option takes an int, which is given by address and size.
@@ -34,17 +34,17 @@ pub(super) fn enable(socket: impl AsFd) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Where `tcpi_rcv_ooopack` lies in `struct tcp_info` (linux/tcp.h, since Linux 5.4), which libc's binding ends before.
+/// The offset of `tcpi_rcv_ooopack` in `struct tcp_info` (linux/tcp.h, since Linux 5.4); libc's binding ends before it.
 const OUT_OF_ORDER_AT: usize = 224;
 
-/// How many segments came out of order over a connection so far; `None` where the kernel does not count them.
+/// The number of segments that came out of order over a connection so far; `None` if the kernel does not count them.
 ///
-/// A stamp is that of the last segment by its place in the stream. Where an earlier segment arrived later, what was
-/// received was not complete at that moment.
+/// A stamp belongs to the last segment by its place in the stream. If an earlier segment arrived later, the bytes were not complete at the
+/// time of the stamp.
 pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
     let mut info = [0_u8; OUT_OF_ORDER_AT + size_of::<u32>()];
     let mut len = info.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes and says how many it wrote.
+    // SAFETY: the kernel writes at most `len` bytes and reports how many it wrote.
     let done = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -58,18 +58,18 @@ pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
     (done == 0).then(|| u32::from_ne_bytes(count))
 }
 
-/// Whether the kernel says that it stamps what it receives. Whether it really does shows with the first responses.
+/// Whether the kernel accepts the option for receive stamps. Whether it really stamps shows with the first responses.
 #[must_use]
 pub fn kernel_stamps_receives() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())
 }
 
-/// The kernel's stamp in a receive's control data, by the kernel's clock.
+/// The stamp in the control data of a receive, on the kernel's clock.
 pub(super) fn stamp_in(control: &[u8]) -> Option<RealNanos> {
     if control.len() < CONTROL_BYTES {
         return None;
     }
-    // SAFETY: the room for one header and one stamp behind it was checked above; both are plain numbers, read unaligned.
+    // SAFETY: the check above ensures room for one header and one stamp behind it; both are plain numbers, read unaligned.
     let (head, stamp) = unsafe {
         let head = control.as_ptr().cast::<libc::cmsghdr>().read_unaligned();
         let data = control.as_ptr().add(libc::CMSG_LEN(0) as usize);
@@ -83,17 +83,17 @@ pub(super) fn stamp_in(control: &[u8]) -> Option<RealNanos> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RealNanos(i64);
 
-/// The distance of the kernel's clock from ours: it lies between `low_ns` and `high_ns`.
+/// The distance of the kernel's clock from ours, which lies between `low_ns` and `high_ns`.
 #[derive(Debug)]
 pub(super) struct KernelClock {
     low_ns: i64,
     high_ns: i64,
-    /// The last reading agreed with those before it.
+    /// Whether the last reading agreed with the earlier ones.
     is_steady: bool,
 }
 
 impl KernelClock {
-    /// A clock that has been read once.
+    /// Creates a clock and reads it once.
     pub(super) fn new() -> Self {
         let mut clock = Self { low_ns: i64::MIN / 2, high_ns: i64::MAX / 2, is_steady: false };
         clock.read();
@@ -109,7 +109,7 @@ impl KernelClock {
         after_ns
     }
 
-    /// The kernel's clock showed `real` at some moment between the two of ours.
+    /// Takes into account that the kernel's clock showed `real` at some moment between two readings of ours.
     fn compare(&mut self, before_ns: Nanos, real: RealNanos, after_ns: Nanos) {
         let (low_ns, high_ns) = (real.0 - after_ns as i64, real.0 - before_ns as i64);
         self.is_steady = low_ns <= self.high_ns + STEP_NS && high_ns >= self.low_ns - STEP_NS;
@@ -121,8 +121,7 @@ impl KernelClock {
         }
     }
 
-    /// The moment of a stamp on our clock; `None` where it cannot be known: right after a step, or of a stamp that lies in
-    /// the future.
+    /// The time of a stamp on our clock; `None` if it cannot be known, because the clock was just set, or the stamp lies in the future.
     pub(super) fn ours(&self, stamp: RealNanos, now_ns: Nanos) -> Option<Nanos> {
         let at_ns = stamp.0 - i64::midpoint(self.low_ns, self.high_ns);
         let is_past = at_ns >= 0 && at_ns <= now_ns as i64 + STEP_NS;
@@ -134,7 +133,7 @@ impl KernelClock {
 mod tests {
     use super::*;
 
-    /// The kernel's clock is this far ahead.
+    /// How far the kernel's clock is ahead of ours.
     const AHEAD: i64 = 1_700_000_000_000_000_000;
 
     fn clock() -> KernelClock {

@@ -1,4 +1,4 @@
-//! epoll against a real socket: stamps, and what ends a wait.
+//! Tests of epoll with real sockets: receive stamps, and the events that end a wait.
 
 pub(crate) mod simulated;
 
@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const HOUR_NS: Nanos = 3_600 * NANOS_PER_S;
-/// How exactly the distance of two clocks is known, both ways.
+/// The precision to which the distance of the two clocks is known, in both directions.
 const CLOCKS_NS: Nanos = 2_000;
 
 /// A driver with one connection and the server's side of it.
@@ -21,13 +21,13 @@ fn connected() -> (Epoll<'static>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut driver = Epoll::new(1, &[Endpoint::Tcp(listener.local_addr().unwrap())], true).unwrap();
     driver.connect(0, 0, None).unwrap();
-    // A connection under way ends the wait, however long it may last.
+    // A connection that is being opened ends the wait, however long the wait may last.
     let completion = next(&mut driver, now_ns() + HOUR_NS);
     assert!(matches!(completion.event, Event::Connected), "{completion:?}");
     (driver, listener.accept().unwrap().0)
 }
 
-/// How long something may take that takes no time on a machine at rest.
+/// A generous limit for things that happen at once on an idle machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn next(driver: &mut Epoll<'_>, until_ns: Nanos) -> Completion {
@@ -39,7 +39,7 @@ fn next(driver: &mut Epoll<'_>, until_ns: Nanos) -> Completion {
     }
 }
 
-/// Sends a byte and waits until the other side's kernel has acknowledged it: then it has arrived.
+/// Sends a byte and waits until the other side's kernel has acknowledged it, so that it has arrived.
 fn send(server: &mut TcpStream) {
     server.write_all(b"x").unwrap();
     loop {
@@ -98,7 +98,7 @@ fn the_stamp_of_one_receive_is_not_taken_for_another_without_one() {
     while !has_stamp() {
         assert!(begun.elapsed() < LIMIT, "the kernel stamped no receive (SO_TIMESTAMPNS)");
     }
-    // More than there are buffers, so that each has held a stamp.
+    // More receives than there are buffers, so that each buffer has held a stamp.
     let stamps = (0..200).filter(|_| has_stamp()).count();
     assert!(stamps >= 100, "the kernel stamped only {stamps} of 200 receives (SO_TIMESTAMPNS)");
     for _ in 0..20 {
@@ -135,7 +135,7 @@ fn a_server_that_never_stops_sending_leaves_a_turn_to_everything_else() {
     let mut sent = 0;
     let mut received = 0;
     for _ in 0..3 {
-        // There is always more to read than one buffer takes.
+        // Keeps more bytes ready than one buffer takes.
         let mut fill = || (0..4).for_each(|_| sent += server.write(&[b'x'; 128 * 1024]).unwrap_or(0));
         fill();
         driver.wait(now_ns(), now_ns() + 1_000_000, Wake::OnTime).unwrap();
@@ -164,7 +164,7 @@ fn the_end_is_seen_behind_more_bytes_than_one_read_takes() {
     let bytes = 100_000;
     server.write_all(&vec![b'x'; bytes]).unwrap();
     drop(server);
-    // All of it and the end have arrived before it is looked at.
+    // All bytes and the end have arrived before the first read.
     sleep(Duration::from_millis(100));
     let mut received = 0;
     while received < bytes {

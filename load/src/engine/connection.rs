@@ -1,4 +1,4 @@
-//! One connection's state between two events, and the requests on its streams.
+//! The state of one connection between two events, and of the requests on its streams.
 
 use crate::clock::Nanos;
 use crate::driver::Slot;
@@ -9,58 +9,58 @@ use crate::request::FieldRequest;
 use crate::secure::Session;
 use std::sync::Arc;
 
-/// How long after a round trip a close may be seen that crossed a request: both sides have to get a core for it.
+/// How long after a round trip a close can be noticed that crossed a request on the wire: both sides first need a core.
 const CROSSING_NS: Nanos = 10_000_000;
 
 /// The state of a slot's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// There is none.
+    /// There is no connection.
     Closed,
-    /// Being established, TLS and HTTP/2 included; for a request that waits for it, or in advance of any.
+    /// The connection is being established, including TLS and HTTP/2, either for a waiting request or in advance.
     Opening,
-    /// It failed to connect and waits before it tries again.
+    /// Connecting failed; the slot waits before it tries again.
     Resting,
-    /// Established; its streams have their own states.
+    /// The connection is established, and its streams have their own states.
     Open,
-    /// Established, and closed as soon as its requests have ended: it takes no new ones.
+    /// The connection takes no new requests, and is closed as soon as its requests have ended.
     Draining,
 }
 
-/// One slot: at most one connection. With a thousand of them each cache line that a response touches is a miss: what every response
-/// over HTTP/1.1 needs comes first and fills one.
+/// One slot, with at most one connection. With a thousand of them, each cache line that a response touches is a cache miss, so the fields
+/// that every HTTP/1.1 response needs come first and fill one line.
 #[repr(C, align(64))]
 pub(super) struct Connection {
-    /// The HTTP/1.1 response that is being read.
+    /// The parser of the HTTP/1.1 response that is being read.
     pub parser: ResponseParser,
-    /// Requests on its streams.
+    /// The number of requests on the connection's streams.
     pub busy: u32,
     pub state: State,
     /// The connection has carried a response, so that the server may have closed it as idle.
     pub is_reused: bool,
     /// The TLS and HTTP/2 session, if any.
     pub session: Option<Box<Session>>,
-    /// How many streams may have a request: 1 over HTTP/1.1.
+    /// The number of streams that may carry a request: 1 over HTTP/1.1.
     pub streams: u32,
-    /// The number of its requests that wait for it to be opened.
+    /// The number of requests that wait for the connection to be opened.
     pub waiting: u32,
-    /// The server has begun HTTP/2 where HTTP/1.1 is spoken.
+    /// The server has begun with HTTP/2 although HTTP/1.1 was expected.
     pub greets_with_http2: bool,
     /// While `Opening`: TCP is established and the session is being set up.
     pub is_setting_up: bool,
     /// The slot has had an established connection.
     pub was_opened: bool,
-    /// Why it could not be opened in advance.
+    /// Why the connection could not be opened in advance.
     pub refused: Option<FailureCause>,
-    /// Connects that failed in a row.
+    /// The number of connects that failed in a row.
     pub refusals: u8,
     /// When connecting began.
     pub connecting_ns: Nanos,
-    /// When it was closed.
+    /// When the connection was closed.
     pub closed_ns: Nanos,
-    /// When bytes of its session arrived last.
+    /// When bytes of its session last arrived.
     pub received_ns: Nanos,
-    /// Out-of-order segments at the last reading.
+    /// The number of out-of-order segments at the last reading.
     pub out_of_order: u32,
 }
 
@@ -91,15 +91,15 @@ impl Connection {
     }
 }
 
-/// A stream's number over all connections: its slot times the streams of each connection, plus its number there.
+/// The number of a stream over all connections: its slot times the streams per connection, plus its number on the connection.
 pub(super) type Place = u32;
 
-/// Which connection, and which of its streams.
+/// The number of streams per connection, which turns a place into a slot and a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Width(u32);
 
 impl Width {
-    /// So many streams on each connection.
+    /// A width of this many streams per connection.
     pub(super) fn new(streams: u32) -> Self {
         Self(streams.max(1))
     }
@@ -122,23 +122,22 @@ impl Width {
     }
 }
 
-/// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StreamState {
-    /// It has no request; or there is no such stream now.
+    /// The stream has no request, or does not exist at the moment.
     #[default]
     Idle,
-    /// Its request waits for the connection to be opened.
+    /// The stream's request waits for the connection to be opened.
     Waiting,
-    /// Its request leaves with the next flush.
+    /// The stream's request leaves with the next flush.
     Queued,
-    /// Its request was sent and has not ended.
+    /// The stream's request was sent and has not ended.
     Busy,
-    /// The server refused its request, which is sent again at its deadline.
+    /// The server refused the stream's request, which is sent again at its deadline.
     Refused,
 }
 
-/// A request as TLS or HTTP/2 sends it, made when the protocol is known. It stays the same when it is sent again.
+/// A request in the form in which TLS or HTTP/2 sends it, made when the protocol is known. It stays the same when it is sent again.
 #[derive(Default)]
 pub(super) enum Rendered {
     #[default]
@@ -147,30 +146,30 @@ pub(super) enum Rendered {
     Http2(Arc<FieldRequest>),
 }
 
-/// One stream: at most one request at a time. What every request needs comes first and fills a cache line.
+/// One stream, with at most one request at a time. The fields that every request needs come first and fill a cache line.
 #[repr(C, align(64))]
 pub(super) struct Stream {
-    /// The times of its request; meaningless where there is none.
+    /// The times of the stream's request; meaningless without one.
     pub exchange: Exchange,
-    /// When it became free.
+    /// When the stream became free.
     pub free_ns: Nanos,
     pub state: StreamState,
-    /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
+    /// The request may be sent again on a new connection (RFC 9110 section 9.2.2).
     pub is_idempotent: bool,
     pub is_head: bool,
-    /// The request itself ends its connection.
+    /// The request asks the server to close the connection after it.
     pub closes: bool,
-    /// The request was sent again; a second time is not granted.
+    /// The request was sent again, so it is not sent a third time.
     pub was_resent: bool,
-    /// It is in the list of free streams.
+    /// The stream is in the list of free streams.
     pub is_listed: bool,
     /// The request counts as sent again.
     pub counts_as_resent: bool,
-    /// When the first bytes of its response arrived, where others follow; meaningless in one piece.
+    /// When the first bytes of the response arrived, if more followed; meaningless for a response in one piece.
     pub first_byte_ns: Nanos,
-    /// Which request of the load it is, for a session to render.
+    /// The request's number in the load, with which a session renders it.
     pub number: u64,
-    /// How often the server refused it.
+    /// How often the server refused the request.
     pub refusals: u32,
     pub rendered: Rendered,
     /// The bytes of `Rendered::Http1`.
@@ -197,17 +196,17 @@ impl Stream {
         }
     }
 
-    /// May its request be sent again after the server closed or reset the connection now?
+    /// Whether the request may be sent again if the server closes or resets the connection now.
     ///
-    /// A server may close a connection that it takes for idle while a request is on its way (RFC 9112 section 9.5), and a
-    /// client may then send the request again by itself, if it is idempotent (section 9.3.1). The end of the connection is
-    /// here within a round trip then, whether it is a FIN or a reset. A server that ends it later has had the request: that it
-    /// resets the connection does not show that it has not read the request, nor does its acknowledgement show that it has.
+    /// A server may close a connection that it takes for idle while a request is on its way (RFC 9112 section 9.5), and a client may then
+    /// send an idempotent request again by itself (section 9.3.1). In that case the end of the connection, be it a FIN or a reset, arrives
+    /// within a round trip. A server that ends the connection later has had the request. A reset does not prove that it has not read the
+    /// request, just as an acknowledgement does not prove that it has.
     pub(super) fn may_be_resent(&self, now_ns: Nanos, round_trip_ns: Nanos) -> bool {
         self.is_idempotent && !self.was_resent && self.has_crossed_close(now_ns, round_trip_ns)
     }
 
-    /// Was its request sent so late that the connection, which ends now, may have ended without regard to it?
+    /// Whether the request was sent so late that the server may have ended the connection before it knew of the request.
     pub(super) fn has_crossed_close(&self, now_ns: Nanos, round_trip_ns: Nanos) -> bool {
         now_ns.saturating_sub(self.exchange.sent_ns) <= round_trip_ns.saturating_add(CROSSING_NS)
     }

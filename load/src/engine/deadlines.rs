@@ -1,18 +1,18 @@
-//! When each stream's current wait (for its connection, a response, or the next try) has lasted too long.
+//! Detects that a stream has waited too long for its connection, a response, or its next try.
 
 use super::connection::Place;
 use crate::clock::Nanos;
 
 const NONE: Nanos = Nanos::MAX;
-/// Deadlines are looked at no more often than this, so that many of them cost no more than a few.
+/// Deadlines are checked no more often than this, so that many of them cost no more than a few.
 const GRAIN_NS: Nanos = 1_000_000;
 
-/// One deadline per stream in a plain list. Setting one is a store; the list is only searched when the earliest may have
+/// One deadline per stream in a plain list. Setting a deadline is one store. The list is searched only when the earliest deadline may have
 /// passed, which in a healthy load is once per timeout. A deadline is noticed at most a millisecond late.
 #[derive(Debug)]
 pub(super) struct Deadlines {
     of_place: Vec<Nanos>,
-    /// No deadline lies before this moment.
+    /// No deadline is earlier than this.
     look_at_ns: Nanos,
 }
 
@@ -21,7 +21,7 @@ impl Deadlines {
         Self { of_place: vec![NONE; places], look_at_ns: NONE }
     }
 
-    /// Sets a stream's deadline in place of the last one.
+    /// Sets a stream's deadline, replacing the last one.
     pub(super) fn set(&mut self, place: Place, at_ns: Nanos) {
         self.of_place[place as usize] = at_ns;
         self.look_at_ns = self.look_at_ns.min(at_ns);
@@ -31,7 +31,7 @@ impl Deadlines {
         self.of_place[place as usize] = NONE;
     }
 
-    /// When to call [`take_passed`](Self::take_passed) next.
+    /// The next time at which [`take_passed`](Self::take_passed) must be called.
     pub(super) fn look_at_ns(&self) -> Nanos {
         self.look_at_ns
     }

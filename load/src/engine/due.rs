@@ -1,25 +1,25 @@
-//! Requests that are due, and the connections they leave on.
+//! Begins requests that are due, and chooses the connections for them.
 
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::Slot;
 
-/// A server that ends a connection is noticed when the kernel is asked. What is known of it from longer ago is not relied on.
+/// For how long an answer of the kernel about the ends of connections is relied on.
 const STALE_NS: Nanos = 1_000_000;
 
 impl Worker<'_> {
-    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A
-    /// wake in between does not break up their group: each part would cost wakes of its own.
+    /// When the next request leaves: when it is due, or a little later together with the requests that fall due within its allowed
+    /// lateness. If the thread wakes in between, it does not split such a group, because each part would cost further wakes.
     pub(super) fn next_leaves_ns(&mut self) -> Nanos {
         let due_ns = self.pace.next_due_ns();
         let group_ns = due_ns.saturating_add(self.lateness_ns);
         let deadline_ns = self.start.map_or(Nanos::MAX, |start| start.deadline_ns);
-        // At the end of the load none may be left over.
+        // A group must not be held back beyond the end of the load.
         if group_ns < deadline_ns { group_ns } else { due_ns }
     }
 
-    /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
-    /// first, which then is part of what the request waits for.
+    /// Begins the requests that are due as long as there is a place for them: a free stream, or else a connection that is opened first, for
+    /// which the request then waits.
     pub(super) fn begin_due(&mut self, now_ns: Nanos) {
         self.late_looks.look(now_ns);
         if self.next_leaves_ns() > now_ns {
@@ -40,7 +40,7 @@ impl Worker<'_> {
                     return;
                 }
             } else if self.free.has_stream() {
-                // What has arrived over the others is read next.
+                // The bytes that have arrived over the other connections are read next.
                 return;
             } else if let Some(slot) = self.take_closed() {
                 let free_ns = self.connections[slot as usize].closed_ns;
@@ -54,12 +54,13 @@ impl Worker<'_> {
         }
     }
 
-    /// Is too long ago what is known of the ends of connections?
+    /// Whether the last answer of the kernel about the ends of connections is too old.
     pub(super) fn is_stale(&self, now_ns: Nanos) -> bool {
         now_ns > self.known_ns.saturating_add(STALE_NS)
     }
 
-    /// In a closed loop a connection's first request begins when the connection has been opened in advance.
+    /// Whether a request may open a connection. In a closed loop, a connection's first request begins only when the connections have been
+    /// opened in advance.
     pub(super) fn may_open_for_request(&self) -> bool {
         self.pace.is_open() || self.to_open == 0
     }

@@ -1,4 +1,4 @@
-//! How connections end, and waits that have lasted too long.
+//! Handles connections that end, and waits that have lasted too long.
 
 use super::arrival::Arrival;
 use super::connection::{Place, State, StreamState};
@@ -11,7 +11,7 @@ use crate::failure::FailureCause;
 use crate::http1::Answer;
 
 impl Worker<'_> {
-    /// The server closed its side.
+    /// Handles that the server closed its side.
     pub(super) fn on_ended(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];
         match connection.state {
@@ -28,7 +28,7 @@ impl Worker<'_> {
         }
     }
 
-    /// An HTTP/1.1 connection ended. `by_word`: with a TLS close_notify.
+    /// Handles the end of an HTTP/1.1 connection. `by_word` is true if a TLS close_notify announced it.
     pub(super) fn on_stream_end(&mut self, slot: Slot, now_ns: Nanos, by_word: bool) {
         let place = self.width.place(slot, 0);
         if self.streams[place as usize].state != StreamState::Busy {
@@ -52,7 +52,7 @@ impl Worker<'_> {
         }
     }
 
-    /// An HTTP/2 connection ended or failed, and with it its streams.
+    /// Handles the end or failure of an HTTP/2 connection, and so of its streams.
     fn on_http2_end(&mut self, slot: Slot, errno: Option<i32>, now_ns: Nanos) {
         if let Some(session) = &mut self.connections[slot as usize].session {
             session.end(errno);
@@ -60,7 +60,7 @@ impl Worker<'_> {
         self.patience.on_anything_else();
         self.connections[slot as usize].state = State::Draining;
         self.end_streams(slot, Arrival::at(now_ns));
-        // What is left has not been sent yet.
+        // The requests that remain have not been sent yet.
         if self.connections[slot as usize].state == State::Draining {
             self.fail_all(slot, FailureCause::ClosedBeforeAnswer, now_ns);
         }
@@ -88,7 +88,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The connection ends. Did its end cross the request, which may be sent again?
+    /// Whether the end of the connection crossed the request on the wire, which may then be sent again.
     fn has_crossed_idle_close(&self, place: Place, now_ns: Nanos) -> bool {
         let has_begun = self.connections[self.width.slot(place) as usize].parser.has_begun();
         let is_repeatable = !has_begun && self.streams[place as usize].is_idempotent;
@@ -96,8 +96,8 @@ impl Worker<'_> {
             || self.has_crossed_idle_timeout(place, now_ns)
     }
 
-    /// A response and the end of its connection are there. Is it the 408 of a connection that was idle, which crossed the request?
-    /// It says that no request has come, so that any may be sent again (RFC 9110 section 15.5.9).
+    /// Whether a response is the 408 with which a server ends an idle connection, and crossed the request on the wire. A 408 tells that no
+    /// request was received, so any request may be sent again (RFC 9110 section 15.5.9).
     pub(super) fn has_crossed_idle_timeout(&self, place: Place, now_ns: Nanos) -> bool {
         let connection = &self.connections[self.width.slot(place) as usize];
         connection.parser.is_request_timeout() && self.may_have_crossed(place, now_ns)
@@ -115,11 +115,11 @@ impl Worker<'_> {
         self.wait_for_another_connection(place, now_ns);
     }
 
-    /// The server closed a connection on which no request was under way. One that was about to leave gets a fresh one.
+    /// Handles that the server closed a connection without a request under way. A request that was about to leave gets a new connection.
     pub(super) fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
         let place = self.width.place(slot, 0);
         if self.streams[place as usize].state == StreamState::Queued {
-            // It may have been begun after this happened.
+            // The request may have been begun after the connection ended.
             let exchange = &mut self.streams[place as usize].exchange;
             exchange.sent_ns = exchange.sent_ns.max(now_ns);
             self.requeue(place);
@@ -127,7 +127,7 @@ impl Worker<'_> {
         self.close(slot, now_ns);
     }
 
-    /// The stream or its connection timed out.
+    /// Handles a timeout of the stream or of its connection.
     pub(super) fn on_deadline(&mut self, place: Place, now_ns: Nanos) {
         let slot = self.width.slot(place);
         match self.connections[slot as usize].state {
@@ -141,7 +141,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Has a part of the response of this request, which is in flight, come?
+    /// Whether a part of the response to this request has arrived.
     pub(super) fn has_begun_response(&self, place: Place) -> bool {
         let connection = &self.connections[self.width.slot(place) as usize];
         match connection.session.as_ref().filter(|session| session.is_http2()) {
@@ -165,7 +165,7 @@ impl Worker<'_> {
             return self.fail(place, FailureCause::RequestTimeout, None, now_ns);
         }
         let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
-        // A connection over which nothing arrived since then is dead, or as good as that.
+        // A connection on which nothing has arrived since the request was sent is treated as dead.
         let is_silent = connection.received_ns <= stream.exchange.sent_ns;
         if let Some(session) = &mut connection.session {
             session.cancel(self.width.stream(place));

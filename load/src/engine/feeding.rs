@@ -1,10 +1,10 @@
-//! Feeds the bytes of an HTTP/1.1 connection to its parser.
+//! Passes the bytes of an HTTP/1.1 connection to its parser.
 
 use super::connection::Connection;
 use crate::http1::{Answer, Malformed, Parsed, is_farewell};
 use crate::response::{ResponseReader, Unread};
 
-/// The outcome of some bytes of an HTTP/1.1 connection.
+/// The result of parsing some bytes of an HTTP/1.1 connection.
 pub(super) enum Fed {
     More { is_first: bool },
     Complete { answer: Answer, is_whole: bool, follows: Follows },
@@ -20,8 +20,8 @@ pub(super) enum Follows {
     Unsolicited,
 }
 
-/// The bytes lead to this, and so many of them belong to the response. `first_byte`: the first byte of its body completes it.
-/// `reader`: takes what the plan reads of it.
+/// Parses bytes; returns the result and how many of the bytes belong to the response. With `first_byte`, the first byte of its body
+/// completes it. `reader` receives the parts that the plan reads.
 pub(super) fn feed<'b>(
     connection: &mut Connection,
     bytes: &'b [u8],

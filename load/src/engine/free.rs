@@ -1,11 +1,11 @@
-//! Which streams and which slots a request may begin on.
+//! Knows the streams and slots on which a request may begin.
 
 use super::connection::{Connection, Place, State, Stream, StreamState, Width};
 use crate::driver::Slot;
 use std::collections::VecDeque;
 
-/// Free streams of open connections, and slots without a connection, each list in the order in which they became so: that
-/// uses all of them evenly.
+/// Free streams of open connections, and slots without a connection. Each list has the order in which they became free, so that all are
+/// used evenly.
 pub(super) struct Free {
     streams: VecDeque<Place>,
     closed: VecDeque<Slot>,
@@ -18,7 +18,7 @@ impl Free {
     }
 
     pub(super) fn add_stream(&mut self, place: Place, stream: &mut Stream) {
-        // A stream whose connection was closed meanwhile is listed still; it keeps that place.
+        // A stream whose connection was closed meanwhile is still listed, and keeps its place.
         if !std::mem::replace(&mut stream.is_listed, true) {
             self.streams.push_back(place);
         }
@@ -28,8 +28,8 @@ impl Free {
         self.closed.push_back(slot);
     }
 
-    /// The stream that has been free for longest, of those whose connection is quiet. What has arrived over another one is to be
-    /// read first: it may be the end.
+    /// Takes the stream that has been free for longest and whose connection has no unread bytes. Unread bytes are handled first, because
+    /// they may be the end of the connection.
     pub(super) fn take_stream(
         &mut self,
         width: Width,
@@ -54,7 +54,7 @@ impl Free {
         None
     }
 
-    /// The slot that has been without a connection for longest.
+    /// Takes the slot that has been without a connection for longest.
     pub(super) fn take_closed(&mut self) -> Option<Slot> {
         self.closed.pop_front()
     }

@@ -1,29 +1,29 @@
-//! The common start: a load begins when the connections of all threads are open.
+//! The common start of a load's threads: it begins when the connections of all threads are open.
 
 use crate::clock::{Nanos, now_ns, unix_now_ns};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// From the last thread's arrival to the start, so that all threads are awake for it.
+/// The time from the arrival of the last thread until the start, so that all threads are awake by then.
 const START_DELAY_NS: Nanos = 5_000_000;
-/// A process that cannot begin within this time of a common start does not begin.
+/// The latest start of a process after the common start; a process that cannot begin by then does not begin.
 pub(crate) const LATEST_START_NS: Nanos = 50_000_000;
 /// Polling interval of a thread that waits for the others.
 pub(super) const LOOK_EVERY_NS: Nanos = 1_000_000;
 
-/// The gate at which the threads of one load wait for each other before it starts.
+/// The gate at which the threads of one load wait for each other.
 #[derive(Debug)]
 pub(crate) struct Gate {
     missing: AtomicU32,
-    /// 0: not known yet.
+    /// The start of the load; 0: not known yet.
     started_ns: AtomicU64,
     started_unix_ns: AtomicU64,
-    /// A thread failed: the others must not go on alone.
+    /// A thread failed, so the others must not go on alone.
     is_broken: AtomicBool,
     /// The number of the next request that no thread has taken; only closed loops share it.
     next_number: AtomicU64,
     /// The common start of several processes, by the wall clock.
     start_at_unix_ns: Option<u64>,
-    /// How late this process was for it; 0: it was not.
+    /// How late this process was for the common start; 0: not late.
     late_ns: AtomicU64,
 }
 
@@ -40,19 +40,19 @@ impl Gate {
         }
     }
 
-    /// The load begins at this moment, or not at all.
+    /// The same gate with a fixed start: the load begins at this moment, or not at all.
     pub(crate) fn starting_at(self, start_at_unix_ns: Option<u64>) -> Self {
         Self { start_at_unix_ns, ..self }
     }
 
-    /// A thread's connections are open, or will not be. The last to arrive sets the start.
+    /// Reports that the connections of a thread are open, or will not be. The last thread to arrive sets the start.
     pub(crate) fn arrive(&self) {
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.set_start(now_ns(), unix_now_ns());
         }
     }
 
-    /// The wall clock is read as late as possible: it may be set until then.
+    /// Sets the start. The wall clock is read as late as possible, because it may be set until then.
     fn set_start(&self, now_ns: Nanos, unix_now_ns: u64) {
         let start = |left_ns: Nanos| {
             self.started_unix_ns.store(unix_now_ns + left_ns, Ordering::Relaxed);
@@ -67,17 +67,17 @@ impl Gate {
         start(start_at_unix_ns.saturating_sub(unix_now_ns).max(START_DELAY_NS));
     }
 
-    /// How late this process was for the common start, if it was too late to begin.
+    /// How late this process was for the common start; `None` if it could begin.
     pub(crate) fn late_ns(&self) -> Option<Nanos> {
         Some(self.late_ns.load(Ordering::Relaxed)).filter(|&late_ns| late_ns > 0)
     }
 
-    /// The load's zero, once it is known: due times count from here.
+    /// The load's time zero, from which due times count; `None` until it is known.
     pub(crate) fn started_ns(&self) -> Option<Nanos> {
         Some(self.started_ns.load(Ordering::Acquire)).filter(|&started_ns| started_ns > 0)
     }
 
-    /// The same moment on the wall clock, as it was set then: it may be set again during the load.
+    /// The load's time zero on the wall clock as it was set then, because it may be set again during the load.
     pub(crate) fn started_unix_ns(&self) -> Option<u64> {
         self.started_ns().map(|_| self.started_unix_ns.load(Ordering::Relaxed))
     }
@@ -90,13 +90,13 @@ impl Gate {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Takes up to `count` request numbers below `limit`; the first and how many.
+    /// Takes up to `count` request numbers below `limit`; returns the first one and how many were taken.
     pub(super) fn take_numbers(&self, count: u64, limit: u64) -> (u64, u64) {
         let first = self.next_number.fetch_add(count, Ordering::Relaxed);
         (first, limit.saturating_sub(first).min(count))
     }
 
-    /// How many numbers below `limit` are not taken.
+    /// The number of request numbers below `limit` that are not taken.
     pub(super) fn numbers_left(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.next_number.load(Ordering::Relaxed))
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     const MS: Nanos = 1_000_000;
-    /// By the wall clock.
+    /// The common start on the wall clock.
     const START_AT: u64 = 1_700_000_000_000 * MS;
 
     fn gate_at(unix_now_ns: u64) -> Gate {

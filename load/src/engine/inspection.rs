@@ -1,4 +1,4 @@
-//! Inspection of responses: only for loads that need it.
+//! Inspects responses, for loads that check or use their contents.
 
 use super::connection::Place;
 use crate::clock::unix_now_s;
@@ -10,36 +10,36 @@ use bytes::Bytes;
 use http::Request;
 use std::sync::Arc;
 
-/// The values that each stream's virtual user has learned, and the HTTP/1.1 response that is coming.
+/// The values that the virtual user of each stream has learned, and the HTTP/1.1 responses that are being read.
 pub(super) struct Inspection<'a> {
     users: Vec<VirtualUser>,
     parts: Arc<ReadParts>,
     readers: Vec<ResponseReader>,
-    /// Requests that were redirected: what was sent last, and how many redirects led to it.
+    /// For each stream a redirected request: what was sent last, and after how many redirects.
     redirected: Vec<Option<Box<Redirected>>>,
     check: Option<&'a BodyCheck>,
     follows: bool,
 }
 
-/// A request after redirects.
+/// A request after one or more redirects.
 pub(super) struct Redirected {
     pub request: Request<Bytes>,
     pub redirects: u32,
-    /// For the path, which the server chose.
+    /// The memory account of the path, whose length the server chose.
     pub _charge: Charge,
 }
 
 /// The judgement of a complete response.
 pub(super) enum Judgement {
     Fine,
-    /// The fault of its body.
+    /// The body is wrong.
     Fault(FailureCause),
-    /// The request goes on to this `Location`.
+    /// The response redirects the request to this `Location`.
     Redirect(Vec<u8>),
 }
 
 impl<'a> Inspection<'a> {
-    /// `None`: nothing is to be looked for.
+    /// An inspection for a plan; `None` if the plan reads nothing of its responses.
     pub(super) fn new(plan: &'a LoadPlan, places: u32) -> Option<Box<Self>> {
         let captures: Arc<[_]> = plan.captures.clone().into();
         let parts = Arc::new(ReadParts::new(plan));
@@ -62,12 +62,12 @@ impl<'a> Inspection<'a> {
         &self.users[place as usize]
     }
 
-    /// Another request begins.
+    /// Prepares for another request of the stream.
     pub(super) fn begin_request(&mut self, place: Place) {
         self.redirected[place as usize] = None;
     }
 
-    /// The request that was sent last, if it was redirected.
+    /// Takes the request that was sent last, if it was redirected.
     pub(super) fn take_redirected(&mut self, place: Place) -> Option<Box<Redirected>> {
         self.redirected[place as usize].take()
     }
@@ -81,18 +81,18 @@ impl<'a> Inspection<'a> {
         &self.parts
     }
 
-    /// Takes the HTTP/1.1 response of a place.
+    /// The reader of a stream's HTTP/1.1 response.
     pub(super) fn reader(&mut self, place: Place) -> &mut ResponseReader {
         &mut self.readers[place as usize]
     }
 
-    /// The HTTP/1.1 response is complete.
+    /// Judges a complete HTTP/1.1 response.
     pub(super) fn judge(&mut self, place: Place, status: u16) -> Judgement {
         let reader = &mut self.readers[place as usize];
         judge(&mut self.users[place as usize], self.check, self.follows, (status, reader))
     }
 
-    /// The HTTP/2 response is complete.
+    /// Judges a complete HTTP/2 response.
     pub(super) fn judge_read(&mut self, place: Place, status: u16, reader: &mut ResponseReader) -> Judgement {
         judge(&mut self.users[place as usize], self.check, self.follows, (status, reader))
     }
@@ -105,7 +105,7 @@ fn judge(
     (status, reader): (u16, &mut ResponseReader),
 ) -> Judgement {
     let judgement = judged(user, check, follows, (status, reader));
-    // Other connections may use its memory.
+    // Returns the memory, which other connections may use.
     reader.clear();
     judgement
 }

@@ -1,62 +1,61 @@
-//! When the generator itself was late to look for what is due.
+//! Keeps track of when the generator itself was late to look for requests that are due.
 //!
-//! Of the requests that fall due while it is late, the first take every connection when it is back, and the others find all
-//! of them busy. They waited for the generator and not for a connection: had it been there, each would have found the
-//! connections free that the ones before it had used in time. So such a request counts as ready to be sent when it was due,
-//! and at most as much earlier than a connection was free for it as the generator was late: what a request waits beyond that
-//! is the server's doing. The same holds for those that fall due right after it, for as long as there are late ones before
-//! them, and for as long again as it was late at most.
+//! When the generator comes back late, the first of the requests that fell due meanwhile take every connection, and the others find all
+//! connections busy. They waited for the generator, not for a connection: had it been there, earlier requests would have used the
+//! connections and freed them in time. So such a request counts as ready to be sent when it was due, but at most as much earlier than a
+//! connection became free as the generator was late, because any longer wait is the server's doing. The same holds for requests that fall
+//! due right afterwards, as long as late ones are before them and at most for as long again as the generator was late.
 
 use crate::clock::Nanos;
 use crate::driver::Wake;
 use std::collections::VecDeque;
 
-/// Less than this is the timer's and the scheduler's.
+/// A shorter delay comes from the timer and the scheduler.
 const LATE_NS: Nanos = 1_000_000;
-/// So many late looks are told apart while requests wait that fell due in them; those after them count as one.
+/// The number of late looks that are kept apart while requests that fell due in them still wait; further ones are merged.
 const MOST: usize = 64;
 
-/// A rest of the generator.
+/// A pause in which the generator waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
-    /// It lasts no longer.
+    /// The latest end of the pause.
     pub until_ns: Nanos,
-    /// When there is something to do that no response brings: a request falls due, or a wait has lasted too long. `MAX`: nothing
-    /// is known to come but responses.
+    /// When there is something to do that no response brings: a request falls due, or a wait has lasted too long. `MAX`: only responses are
+    /// expected.
     pub task_ns: Nanos,
-    /// Every connection is busy: the next request can only begin with a response.
+    /// Every connection is busy, so the next request can begin only after a response.
     pub needs_response: bool,
     pub wake: Wake,
 }
 
-/// A look that came too late.
+/// A look of the generator that came too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LateLook {
-    /// When it should have come.
+    /// When the look should have come.
     from_ns: Nanos,
     until_ns: Nanos,
     lost_ns: Nanos,
 }
 
 impl LateLook {
-    /// The last moment at which a request can fall due that waits for the late ones before it.
+    /// The latest due time of a request that has to wait for the late ones before it.
     fn last_due_ns(self) -> Nanos {
         self.until_ns + self.lost_ns
     }
 }
 
-/// The late looks of which requests are still to be sent.
+/// The late looks whose requests have not all been sent.
 #[derive(Debug)]
 pub(super) struct LateLooks {
-    /// Requests may leave so much after they were due.
+    /// How much later than due requests may leave.
     lateness_ns: Nanos,
     looked_ns: Nanos,
-    /// Everything that had arrived by this time was read.
+    /// All bytes that had arrived by this time were read.
     read_ns: Nanos,
-    /// When the last wait began, and whether it brought something.
+    /// When the last wait began.
     waited_ns: Nanos,
     has_read: bool,
-    /// When the next look should come; `MAX`: when a response has arrived, whenever that is.
+    /// When the next look should come; `MAX`: after the next response, whenever that is.
     expected_ns: Nanos,
     rest: Rest,
     late: VecDeque<LateLook>,
@@ -78,10 +77,10 @@ impl LateLooks {
         }
     }
 
-    /// The generator rests after its last look.
+    /// Notes that the generator rests after its last look.
     pub(super) fn rest(&mut self, rest: Rest, now_ns: Nanos) {
         if !self.has_read {
-            // The thread may have been stopped after the kernel had nothing for it: responses may have come before that look.
+            // The thread may have been stopped after the kernel had nothing for it, so responses may have come before that look.
             self.read_ns = self.waited_ns;
         }
         (self.waited_ns, self.has_read) = (now_ns, false);
@@ -89,7 +88,8 @@ impl LateLooks {
         self.rest = rest;
     }
 
-    /// A response arrived, which may have been to end the rest. One without a stamp may have been there when the rest was to end.
+    /// Notes a response, which may have been due to end the rest. A response without a stamp may have been there when the rest was due to
+    /// end.
     #[inline]
     pub(super) fn on_response(&mut self, stamp_ns: Option<Nanos>) {
         self.has_read = true;
@@ -105,7 +105,7 @@ impl LateLooks {
         self.expected_ns = self.expected_ns.min(task_ns.max(self.read_ns));
     }
 
-    /// The generator looks for what is due.
+    /// Notes that the generator looks for requests that are due.
     #[inline]
     pub(super) fn look(&mut self, now_ns: Nanos) {
         if now_ns > self.expected_ns.saturating_add(LATE_NS) {
@@ -127,13 +127,12 @@ impl LateLooks {
         }
     }
 
-    /// All that was due has been sent.
+    /// Forgets the late looks once all due requests have been sent.
     pub(super) fn clear(&mut self) {
         self.late.clear();
     }
 
-    /// When a request could have been sent for which a connection was free at `free_ns`. Requests come in the order in which
-    /// they fall due.
+    /// When a request could have been sent whose connection became free at `free_ns`. Must be called in the order of due times.
     pub(super) fn ready_ns(&mut self, due_ns: Nanos, free_ns: Nanos) -> Nanos {
         if free_ns <= due_ns || self.late.is_empty() {
             return due_ns.max(free_ns);
@@ -143,7 +142,7 @@ impl LateLooks {
         }
         let may_leave_ns = due_ns.saturating_add(self.lateness_ns);
         let begun = self.late.iter().take_while(|late| late.from_ns <= may_leave_ns);
-        // What was freed in the middle of it, by the kernel's stamp, would not have been free before.
+        // A connection that the kernel's stamp shows to have been freed in the middle of the late look would not have been free earlier.
         let delayed = begun.filter(|late| due_ns <= late.last_due_ns() && free_ns + LATE_NS >= late.until_ns);
         let lost_ns: Nanos = delayed.map(|late| late.lost_ns).sum();
         due_ns.max(free_ns.saturating_sub(lost_ns))
@@ -161,7 +160,7 @@ mod tests {
         Rest { until_ns: task_ms * MS, task_ns: task_ms * MS, needs_response: true, wake }
     }
 
-    /// A generator that was to look at 100 ms and did so at 400.
+    /// A generator that was expected to look at 100 ms and did so at 400 ms.
     fn late() -> LateLooks {
         let mut looks = LateLooks::new(0, 90 * MS);
         looks.rest(until(100, Wake::OnTime), 0);
@@ -256,7 +255,7 @@ mod tests {
         let mut looks = LateLooks::new(0, 0);
         let rest = Rest { task_ns: Nanos::MAX, ..until(100, Wake::AtOnce) };
         looks.rest(rest, 10 * MS);
-        // Stopped in that wait, which a signal ended before the response came.
+        // The thread was stopped in that wait, which a signal ended before the response came.
         looks.look(400 * MS);
         looks.rest(rest, 400 * MS);
         looks.on_response(Some(20 * MS));
@@ -267,7 +266,7 @@ mod tests {
     #[test]
     fn requests_that_may_leave_later_are_late_from_then_on() {
         let mut looks = LateLooks::new(10 * MS, 0);
-        // Due at 100 and allowed until 110.
+        // The request is due at 100 ms and may leave until 110 ms.
         looks.rest(until(110, Wake::OnTime), 0);
         looks.look(200 * MS);
         assert_eq!(looks.ready_ns(100 * MS, 201 * MS), 111 * MS);

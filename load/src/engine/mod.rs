@@ -1,18 +1,16 @@
-//! The one engine: pacing, sending, resending, timeouts and accounting for HTTP/1.1 in the clear, over TLS, and HTTP/2,
-//! over a [`driver`](crate::driver).
+//! The engine of all loads: it paces, sends, resends, times out and counts requests over plain HTTP/1.1, TLS and HTTP/2, using a
+//! [`driver`](crate::driver).
 //!
-//! One [`worker`] per thread runs its share of the connections. Plain HTTP/1.1 is read where the driver put it; TLS and
-//! HTTP/2 go through a [`Session`](crate::secure::Session) without a runtime. What a request's three times mean, over
-//! each protocol:
+//! Each thread has one [`worker`] for its share of the connections. Plain HTTP/1.1 is read where the driver put it; TLS and HTTP/2 go
+//! through a [`Session`](crate::secure::Session) without a runtime. A request has three times, over any protocol:
 //!
-//! - **due**: by the schedule in an open load. In a closed loop the moment its stream became free for it; for a connection's
-//!   first request that is when the load began, because no request waited for the connections that were opened before.
-//! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
-//!   kernel.
-//! - **last byte**: in an open load when the kernel received the byte that completed the response, by its own stamp
-//!   ([`driver`](crate::driver) `stamps`), which is too early by up to 1 ms where segments arrived out of order; in a closed
-//!   loop, and without a kernel stamp, when the driver read that byte: then never before it arrived. Of several responses that
-//!   arrived together (HTTP/2) it is the last one's.
+//! - **due**: in an open load, by the schedule. In a closed loop, when its stream became free for it; for the first request of a
+//!   connection, when the load began, because no request waited for connections that were opened earlier.
+//! - **sent**: when the first system call for the request was made, which passed its bytes or the connection it needed to the kernel.
+//! - **last byte**: in an open load, when the kernel received the byte that completed the response, by its own stamp
+//!   ([`driver`](crate::driver) `stamps`), which is up to 1 ms too early if segments arrived out of order. In a closed loop, and without a
+//!   stamp, when the driver read that byte, so never before it arrived. If several responses arrive together (HTTP/2), the stamp is that of
+//!   the last one.
 
 mod arrival;
 mod connection;
@@ -48,13 +46,12 @@ use std::num::NonZeroU64;
 pub(crate) use work::{Done, Work};
 use worker::Worker;
 
-/// Does one worker's part of a load.
+/// Runs one worker's part of a load.
 pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
-    // A closed loop handles each response at once, so a stamp gains nothing.
+    // A closed loop handles each response at once, so a stamp would gain nothing.
     let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
     let driver = Driver::new(work.share.connections(), work.endpoints, stamps).map_err(LoadError::Epoll)?;
-    // The kernel may end a sleep this much late (50 µs by default), which would be our lateness. Where it cannot be set, the
-    // send lag tells.
+    // By default the kernel may end a sleep 50 µs late, which would add to our lateness. If the slack cannot be set, the send lag shows it.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let has_real_time_priority = work.asks_for_real_time && ask_for_real_time();
     let done = Worker::new(work, driver).run().map_err(LoadError::Epoll)?;

@@ -1,4 +1,4 @@
-//! How connections are opened, and what happens where they cannot be.
+//! Opens connections, and handles connects that fail.
 
 use super::connection::{Connection, State, StreamState};
 use super::worker::Worker;
@@ -10,8 +10,8 @@ use crate::recorder::Exchange;
 use crate::secure::{Reading, Session, Spoken};
 use std::sync::Arc;
 
-/// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
-/// so that a server that refuses is not flooded with connects. An open load keeps to its schedule instead.
+/// How long a connection of a closed loop waits after a failed connect. The time doubles with each failure in a row, up to the second
+/// value, so that a server that refuses is not flooded with connects. An open load keeps to its schedule instead.
 const FIRST_REST_NS: Nanos = 1_000_000;
 const LONGEST_REST_NS: Nanos = 100_000_000;
 
@@ -32,7 +32,7 @@ impl Worker<'_> {
         }
     }
 
-    /// TCP is established.
+    /// Handles that TCP is established.
     pub(super) fn on_connected(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];
         self.connect_ns = self.connect_ns.min(now_ns.saturating_sub(connection.connecting_ns));
@@ -50,7 +50,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Bytes were received over a connection whose session is being set up.
+    /// Continues the set-up of a session with the bytes that were received.
     pub(super) fn on_session_progress(&mut self, slot: Slot, now_ns: Nanos) {
         self.write_session(slot);
         let Some(session) = &self.connections[slot as usize].session else { return };
@@ -65,7 +65,7 @@ impl Worker<'_> {
         self.on_opened(slot, streams, now_ns);
     }
 
-    /// The connection can carry requests: those that wait for it leave, and the other streams are free.
+    /// Handles that the connection can carry requests: the waiting ones leave, and the other streams are free.
     fn on_opened(&mut self, slot: Slot, streams: u32, now_ns: Nanos) {
         self.recorder.total.connections_opened += 1;
         let connection = &mut self.connections[slot as usize];
@@ -82,7 +82,7 @@ impl Worker<'_> {
         }
         for number in 0..self.width.streams() {
             let place = self.width.place(slot, number);
-            // A request that could not be sent may have closed the connection again; the others wait for the next one.
+            // A request that could not be sent may have closed the connection again; the others then wait for the next one.
             if self.connections[slot as usize].state != State::Open {
                 return;
             }
@@ -92,7 +92,7 @@ impl Worker<'_> {
                     if number < streams {
                         self.send(place, now_ns);
                     } else {
-                        // The connection before had more streams: another server answered, or with other settings.
+                        // The previous connection had more streams: this server is another one, or has other settings.
                         self.end_failed(place, FailureCause::ClosedBeforeAnswer, None, now_ns);
                     }
                 }
@@ -102,8 +102,8 @@ impl Worker<'_> {
         }
     }
 
-    /// A connect failed: the requests that wait for it fail with it. In a closed loop a connect in advance is made for the
-    /// connection's first request, which fails too; in an open load no request waited for it.
+    /// Handles a failed connect, with which the waiting requests fail. In a closed loop, a connect in advance belongs to the connection's
+    /// first request, which fails too; in an open load no request waited for it.
     pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
         self.end_session(slot, now_ns);
         let connection = &mut self.connections[slot as usize];
@@ -131,7 +131,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The load begins, or its lead-in ends; `None`: it opens no connections in advance.
+    /// The connections when the load begins, or when its lead-in ends; `None` if the load opens none in advance.
     pub(super) fn connections_at_start(
         &self,
         is_there: fn(&Connection) -> bool,
@@ -146,7 +146,7 @@ impl Worker<'_> {
         self.plan.keep_alive.then_some(at_start)
     }
 
-    /// The load begins, and these connections could not be opened in advance for their first requests.
+    /// Fails the first requests of connections that could not be opened in advance, when the load begins.
     pub(super) fn fail_what_was_refused(&mut self, now_ns: Nanos) {
         let mut refused = Vec::new();
         while let Some(slot) = self.free.take_closed() {

@@ -1,29 +1,29 @@
-//! Whether another request may begin, and when it is due.
+//! Decides whether another request may begin, and when it is due.
 
 use super::gate::Gate;
 use crate::clock::Nanos;
 use crate::plan::{LoadPlan, Pacing, Stop};
 use crate::schedule::{Due, NEVER, Schedule, Share};
 
-/// A closed loop takes this many numbers at once for each of its connections while many are left; towards the end one.
+/// A worker of a closed loop takes this many request numbers at once per connection while many are left, and single ones towards the end.
 const AT_ONCE: u64 = 4;
 
 /// One worker's view of the plan's pacing: which requests may still begin and, in an open load, when the next is due.
 pub(super) struct Pace<'a> {
     gate: &'a Gate,
-    /// `NEVER` until the load begins.
+    /// The start of the load; `NEVER` until it begins.
     started_ns: Nanos,
     deadline_ns: Nanos,
-    /// Requests: in a closed loop those of this process, in an open one those of the whole load.
+    /// The number of requests: of this process in a closed loop, of the whole load in an open one.
     limit: u64,
     share: Share,
     source: Source,
 }
 
 enum Source {
-    /// A closed loop: numbers that are this worker's, from a counter that all share.
+    /// A closed loop, with request numbers that this worker has taken from a shared counter.
     Shared { next: u64, end: u64, at_once: u64 },
-    /// An open load. The oldest request that has not begun stays the next until it begins, however late that is.
+    /// An open load. The oldest request that has not begun stays the next one until it begins, however late that is.
     Schedule { schedule: Box<Schedule>, next: Due },
 }
 
@@ -57,7 +57,7 @@ impl<'a> Pace<'a> {
         Self { gate, started_ns: NEVER, deadline_ns: NEVER, limit, share, source }
     }
 
-    /// The load begins.
+    /// Begins the load.
     pub(super) fn start(&mut self, started_ns: Nanos, deadline_ns: Nanos) {
         (self.started_ns, self.deadline_ns) = (started_ns, deadline_ns);
     }
@@ -66,8 +66,8 @@ impl<'a> Pace<'a> {
         matches!(self.source, Source::Schedule { .. })
     }
 
-    /// Takes the next request, in a closed loop or with a schedule that has one due now. `free_ns`: since when a connection
-    /// has been free for it, which in a closed loop is when it is due.
+    /// Takes the next request: in a closed loop always, otherwise if one is due now. `free_ns` is when a connection became free for it,
+    /// which in a closed loop is when the request is due.
     pub(super) fn begin(&mut self, now_ns: Nanos, free_ns: Nanos) -> Option<Turn> {
         if now_ns >= self.deadline_ns || self.next_due_ns() > now_ns {
             return None;
@@ -86,7 +86,7 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// When the next request is due; `NEVER` when there is none that only time keeps back.
+    /// When the next request is due; `NEVER` if none is waiting for its time.
     pub(super) fn next_due_ns(&mut self) -> Nanos {
         if self.started_ns == NEVER {
             return NEVER;
@@ -94,7 +94,7 @@ impl<'a> Pace<'a> {
         match &mut self.source {
             Source::Shared { next, end, at_once } => {
                 if *next == *end {
-                    // Towards the end one by one, so that the threads end together.
+                    // Towards the end, numbers are taken one by one so that the threads end together.
                     let is_plenty = self.gate.numbers_left(self.limit) / 64 > *at_once;
                     let count = if is_plenty { *at_once } else { 1 };
                     let (first, taken) = self.gate.take_numbers(count, self.limit);
@@ -109,19 +109,19 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// No request will ever begin again, and not because of the clock.
+    /// Whether no request will ever begin again, for another reason than the deadline.
     pub(super) fn is_exhausted(&mut self) -> bool {
         let has_none = self.started_ns != NEVER && self.next_due_ns() == NEVER;
         match &self.source {
             Source::Shared { .. } => has_none,
-            // What lies behind the deadline keeps the load going until then.
+            // As long as the schedule has requests after the deadline, the load lasts until the deadline.
             Source::Schedule { next, .. } => {
                 has_none && (self.deadline_ns == NEVER || next.number >= self.limit)
             }
         }
     }
 
-    /// Takes the due times up to `end_ns` that never began, oldest first.
+    /// Takes the due time of the oldest request up to `end_ns` that never began.
     pub(super) fn take_missed(&mut self, end_ns: Nanos) -> Option<Nanos> {
         if !self.is_open() || self.next_due_ns() > end_ns {
             return None;

@@ -1,35 +1,35 @@
-//! Whether responses may wait for the thread. Where the kernel stamps them, the thread need not wake up for each: it
-//! handles them when it wakes for the next request that is due, and their times are the same.
+//! Decides whether responses may wait until the thread wakes for another reason. If the kernel stamps responses, the thread need not wake
+//! up for each: it can handle them when it wakes for the next due request, and their measured times are the same.
 //!
-//! In a virtual machine a wake costs more than everything else about a request, so half of them is half of the cost.
+//! In a virtual machine a wake costs more than everything else about a request, so half as many wakes means half the cost.
 
 use crate::driver::Wake;
 
-/// So many whole responses must arrive in a row, without anything else, before responses may wait again. Doubled each time
-/// that it was wrong, up to the most.
+/// How many whole responses must arrive in a row, with nothing in between, before responses may wait again. The number doubles with each
+/// wrong decision, up to the largest one.
 const FIRST_PROOF: u32 = 64;
 const LONGEST_PROOF: u32 = 4_096;
 
-/// Granted by the first response that could have waited, lost by the first that should not have, and regained by a row of
-/// those that could.
+/// Whether responses may wait. The first response that could have waited grants it, the first event that should not have waited withdraws
+/// it, and a row of responses that could have waited grants it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     is_granted: bool,
-    /// Whole, stamped responses that arrived in a row.
+    /// The number of whole, stamped responses that arrived in a row.
     in_a_row: u32,
-    /// How many it takes.
+    /// The number of responses in a row that grants patience.
     proof: u32,
 }
 
 impl Default for Patience {
-    /// Nothing has arrived yet: the first response decides.
+    /// Before anything has arrived, so that the first response decides.
     fn default() -> Self {
         Self { is_granted: false, in_a_row: 0, proof: 1 }
     }
 }
 
 impl Patience {
-    /// A whole response arrived in one piece. Without a stamp its time is when it is read.
+    /// Notes a whole response in one piece. Without a stamp, its time is when it is read, so it must not wait.
     pub(super) fn on_whole_response(&mut self, is_stamped: bool) {
         // The kernel begins to stamp a little after the socket option is set.
         let is_first = self.proof == 1 && !self.is_granted;
@@ -41,8 +41,8 @@ impl Patience {
         }
     }
 
-    /// Something arrived whose time depends on when it is read: a part of a response (the server may hold the next part
-    /// back until this one is taken), the end of a connection, a failure.
+    /// Notes an event whose time depends on when it is read: a part of a response (the server may send the next part only after this one is
+    /// taken), the end of a connection, or a failure.
     pub(super) fn on_anything_else(&mut self) {
         if self.proof == 1 {
             self.proof = FIRST_PROOF;
@@ -52,7 +52,7 @@ impl Patience {
         (self.is_granted, self.in_a_row) = (false, 0);
     }
 
-    /// How the next wait may end.
+    /// The events that may end the next wait.
     pub(super) fn wake(self) -> Wake {
         if self.is_granted { Wake::OnTime } else { Wake::AtOnce }
     }

@@ -1,8 +1,8 @@
-//! Where connections go to, and where they come from.
+//! Chooses the addresses to which, and from which, connections are made.
 
 use std::net::IpAddr;
 
-/// Endpoints and source addresses in turn, shared with the other threads by taking every `step`-th.
+/// Endpoints and source addresses, used in turn. Each thread takes every `step`-th turn.
 pub(super) struct Peers<'a> {
     pub(super) endpoints: usize,
     pub(super) sources: &'a [IpAddr],

@@ -1,4 +1,4 @@
-//! Requests that go on where they were redirected to.
+//! Follows redirects.
 
 use super::connection::{Place, Rendered, State, StreamState};
 use super::inspection::Redirected;
@@ -10,15 +10,15 @@ use crate::response::{Charge, NO_ROOM};
 use http::HeaderValue;
 use std::sync::Arc;
 
-/// Redirects of one request.
+/// The largest number of redirects of one request.
 const MOST_REDIRECTS: u32 = 10;
 
 impl Worker<'_> {
-    /// Sends the request to where its response, which is complete, leads. Its due and sent times stay. `is_open`: its connection may
-    /// carry it.
+    /// Sends the request to the place to which its complete response redirects it. Its due and sent times stay. `is_open` is true if its
+    /// connection may carry it.
     ///
     /// # Errors
-    /// It goes nowhere, and has ended.
+    /// It cannot be sent there, and has ended.
     pub(super) fn follow(
         &mut self,
         place: Place,
@@ -46,7 +46,7 @@ impl Worker<'_> {
             let are_sent = jar.write_value(&mut cookies, unix_now_s());
             redirect::set_cookies(&mut request, HeaderValue::from_bytes(&cookies).ok().filter(|_| are_sent));
         }
-        // Beside the request it is rendered, and the driver has its bytes.
+        // The path exists three times: in the request, in the rendered request and in the driver's bytes.
         let path_bytes = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
         let charge = Charge::new(3 * path_bytes).ok_or(NO_ROOM)?;
         stream.is_head = request.method() == http::Method::HEAD;
@@ -67,7 +67,7 @@ impl Worker<'_> {
             self.send(place, now_ns);
         } else {
             self.wait_for_another_connection(place, now_ns);
-            // The new connection has carried no request, which may be sent again once.
+            // The redirected request has not been sent over the new connection yet, so it may be sent again once.
             self.streams[place as usize].was_resent = false;
         }
         debug_assert!(self.streams[place as usize].state != StreamState::Idle, "it is in flight");

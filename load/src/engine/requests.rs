@@ -1,4 +1,4 @@
-//! How a request begins: on a free stream, or on a connection that is opened for it.
+//! Begins requests: on a free stream, or on a connection that is opened for it.
 
 use super::connection::{Place, Rendered, State, StreamState};
 use super::worker::Worker;
@@ -7,19 +7,19 @@ use crate::driver::Slot;
 use crate::http2::{Again, Broken, NotSent};
 use crate::recorder::Exchange;
 
-/// How often a request is sent again that the server refuses, and the first rest before, which is doubled each time.
+/// How often a refused request is sent again, and the first rest before that, which doubles each time.
 const MOST_REFUSALS: u32 = 5;
 const FIRST_REFUSAL_REST_NS: Nanos = 1_000_000;
 
 impl Worker<'_> {
-    /// Begins the next request on a stream, or a slot, that has been free since `free_ns`. False: no request may begin.
+    /// Begins the next request on a stream, or a slot, that has been free since `free_ns`. Returns `false` if no request may begin.
     pub(super) fn begin(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) -> bool {
         let Some(turn) = self.pace.begin(now_ns, free_ns) else { return false };
         let slot = self.width.slot(place);
         let connection = Some(self.plan_connection(slot));
         let stream = &mut self.streams[place as usize];
-        // A request that found no free connection when it was due waited for one; only what followed is our own lag, and what
-        // was due while we were late.
+        // A request that found no free connection when it was due waited for one. Our own lag is only the time after that, and any time for
+        // which we were late.
         stream.exchange = Exchange {
             due_ns: turn.due_ns,
             ready_ns: self.late_looks.ready_ns(turn.due_ns, free_ns),
@@ -55,8 +55,8 @@ impl Worker<'_> {
         true
     }
 
-    /// Opens the connection that the request, which has not been sent, needs first. It is sent now, and not when the generator
-    /// looked at the clock before it began others.
+    /// Opens the connection that a request needs. The request's sent time is now, not the earlier time at which the generator read the
+    /// clock before it began other requests.
     pub(super) fn begin_with_connect(&mut self, place: Place) {
         let now_ns = now_ns();
         let stream = &mut self.streams[place as usize];
@@ -68,14 +68,14 @@ impl Worker<'_> {
         self.connect(slot, now_ns);
     }
 
-    /// Stamps and sends the requests that were begun on free streams: what is stamped now leaves now.
+    /// Stamps and sends the requests that were begun on free streams, so that each leaves right after its stamp.
     pub(super) fn flush(&mut self) {
         let count = self.to_send.len();
         let mut held = 0;
         for at in 0..count {
             let place = self.to_send[at];
             if self.session_kind.is_some() {
-                // What takes time is done before the clock is read.
+                // Slow work is done before the clock is read.
                 self.render(place);
             }
             let now_ns = now_ns();
@@ -83,7 +83,7 @@ impl Worker<'_> {
             if self.streams[place as usize].state != StreamState::Queued {
                 continue;
             }
-            // What has arrived over a connection is read before its request leaves.
+            // Bytes that have arrived over a connection are read before its request leaves.
             if self.is_stale(now_ns) && !self.driver.is_quiet(self.width.slot(place), true) {
                 self.to_send.swap(held, at);
                 held += 1;
@@ -97,7 +97,7 @@ impl Worker<'_> {
         self.to_send.drain(held..count);
     }
 
-    /// Makes the request of a stream in the words of its connection's protocol, once.
+    /// Renders the request of a stream in the form of its connection's protocol, once.
     fn render(&mut self, place: Place) {
         let is_http2 = self.connections[self.width.slot(place) as usize].is_http2();
         let stream = &mut self.streams[place as usize];
@@ -153,7 +153,7 @@ impl Worker<'_> {
         self.write_session(slot);
     }
 
-    /// Passes the bytes of a session to the driver.
+    /// Passes the outgoing bytes of a session to the driver.
     pub(super) fn write_session(&mut self, slot: Slot) {
         let Some(session) = &mut self.connections[slot as usize].session else { return };
         self.outgoing.clear();
@@ -164,7 +164,7 @@ impl Worker<'_> {
         }
     }
 
-    /// TLS ends with an alert, which says that nothing is missing (RFC 9112 section 9.8).
+    /// Sends the alert that ends TLS, which tells the server that nothing is missing (RFC 9112 section 9.8).
     pub(super) fn send_close_notify(&mut self, slot: Slot) {
         let Some(session) = &mut self.connections[slot as usize].session else { return };
         self.outgoing.clear();
@@ -174,11 +174,11 @@ impl Worker<'_> {
         }
     }
 
-    /// A request did not end as it should: it goes over another connection where that is allowed, else it fails.
+    /// Handles a request that did not end as it should: it is sent over another connection if that is allowed, else it fails.
     pub(super) fn go_again(&mut self, place: Place, broken: Broken, now_ns: Nanos) {
         let was_idle = self.may_have_been_idle(place, now_ns);
         let stream = &self.streams[place as usize];
-        // A server that retires its connections after fewer requests than there are streams may do so to one request often.
+        // A server that retires its connections after fewer requests than there are streams may do this to one request several times.
         let may_move_on = || {
             let session = self.connections[self.width.slot(place) as usize].session.as_ref();
             session.is_some_and(|session| session.has_taken_streams())
@@ -202,14 +202,14 @@ impl Worker<'_> {
         self.wait_for_another_connection(place, now_ns);
     }
 
-    /// The request is one of those that were sent again, however often.
+    /// Counts a request that is sent again, once however often that happens.
     pub(super) fn count_resent(&mut self, place: Place) {
         let counted = std::mem::replace(&mut self.streams[place as usize].counts_as_resent, true);
         self.recorder.total.counts.resent += u64::from(!counted);
     }
 
-    /// The request, which the server refused, is sent again after a rest: a stream that has ended for us may still count for the
-    /// server, and one that refuses all is not flooded.
+    /// Schedules a refused request to be sent again after a rest: a stream that has ended for us may still be open for the server, and a
+    /// server that refuses everything must not be flooded.
     fn rest_refused(&mut self, place: Place, now_ns: Nanos) {
         self.count_resent(place);
         let stream = &mut self.streams[place as usize];
@@ -219,7 +219,7 @@ impl Worker<'_> {
         self.deadlines.set(place, now_ns.saturating_add(rest_ns));
     }
 
-    /// The rest of a refused request is over. Its due and sent times stay.
+    /// Sends a refused request again when its rest is over. Its due and sent times stay.
     pub(super) fn send_refused(&mut self, place: Place, now_ns: Nanos) {
         if self.connections[self.width.slot(place) as usize].state == State::Open {
             self.send(place, now_ns);
@@ -228,28 +228,28 @@ impl Worker<'_> {
         }
     }
 
-    /// May the server have taken the connection of this stream, which has ended, for idle? Not if it had a request on another
-    /// stream that cannot have crossed the end.
+    /// Whether the server may have taken this stream's connection, which has ended, for idle. That is impossible if another stream had a
+    /// request that cannot have crossed the end.
     fn may_have_been_idle(&mut self, place: Place, now_ns: Nanos) -> bool {
         let slot = self.width.slot(place);
         let has_request = (0..self.width.streams()).any(|number| {
             let stream = &self.streams[self.width.place(slot, number) as usize];
             stream.state == StreamState::Busy && !stream.has_crossed_close(now_ns, self.connect_ns)
         });
-        // Where that request has failed, the others still see it here.
+        // If that other request has failed already, the remaining streams still see it here.
         let connection = &mut self.connections[slot as usize];
         connection.is_reused &= !has_request;
         connection.is_reused
     }
 
-    /// The request, with its first due and sent times, goes over a fresh connection of its slot, which is opened as soon as
-    /// the other requests on this one have ended.
+    /// Sends the request, with its first due and sent times, over a new connection of its slot, which is opened as soon as the other
+    /// requests on the old one have ended.
     pub(super) fn wait_for_another_connection(&mut self, place: Place, now_ns: Nanos) {
         self.leave_connection(place);
         self.drain(self.width.slot(place), now_ns);
     }
 
-    /// The request waits for the next connection of its slot.
+    /// Makes the request wait for the next connection of its slot.
     pub(super) fn leave_connection(&mut self, place: Place) {
         let stream = &mut self.streams[place as usize];
         stream.was_resent = true;

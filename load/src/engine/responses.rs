@@ -14,15 +14,15 @@ use crate::http2::StreamEnd;
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 
-/// Bytes behind a complete response.
+/// The cause of a failure by bytes after a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
 
-/// The bytes that arrived on a connection that awaits nothing.
+/// The kind of bytes that arrived on a connection without a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IdleBytes {
-    /// They announce its end.
+    /// The server announces that it ends the connection.
     Farewell,
-    /// The first frame of a server of HTTP/2.
+    /// The first frame of an HTTP/2 server.
     Http2,
     Unsolicited,
 }
@@ -41,7 +41,7 @@ fn malformed(how: Malformed) -> FailureCause {
     if how == HTTP2_INSTEAD { FailureCause::Http1NotSpoken } else { FailureCause::Malformed(how.0) }
 }
 
-/// Is it the end of a response with an unexpected status, and may be the first one that a request ends with?
+/// Whether this is the end of the first response whose unexpected status may make a request fail.
 fn may_be_first_failing(recorder: &Recorder, plan: &LoadPlan, fed: &Fed) -> bool {
     let is_unexpected =
         matches!(fed, Fed::Complete { answer, .. } if !plan.expected_status.accepts(answer.status));
@@ -88,7 +88,7 @@ impl Worker<'_> {
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
 
-    /// Bytes of a body that is not inspected.
+    /// Handles bytes of a body that is not inspected.
     fn on_skipped(&mut self, slot: Slot, bytes: u64, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let place = self.width.place(slot, 0);
         self.recorder.total.bytes.received += bytes;
@@ -127,14 +127,14 @@ impl Worker<'_> {
         }
     }
 
-    /// HTTP/1.1 inside TLS.
+    /// Handles bytes of HTTP/1.1 inside TLS.
     fn on_tls_bytes(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let place = self.width.place(slot, 0);
         let connection = &mut self.connections[slot as usize];
         let Some(session) = &mut connection.session else { return };
         let has_ended = session.has_ended();
         let plain = session.take_plain();
-        // Session tickets and key updates have nothing inside.
+        // Session tickets and key updates contain no plain bytes.
         if !plain.is_empty() {
             if self.streams[place as usize].state == StreamState::Busy {
                 let reader = self.inspection.as_mut().map(|inspection| inspection.reader(place));
@@ -177,7 +177,7 @@ impl Worker<'_> {
         self.write_session(slot);
     }
 
-    /// Ends the requests of HTTP/2 streams that have ended. False: none had.
+    /// Ends the requests of HTTP/2 streams that have ended. Returns `false` if there were none.
     pub(super) fn end_streams(&mut self, slot: Slot, arrival: Arrival) -> bool {
         let mut has_ended = false;
         loop {
@@ -244,8 +244,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Bytes on a connection that awaits none: it is not used again. One that greets with HTTP/2 is, so that a request shows what the
-    /// server makes of it.
+    /// Handles bytes on a connection without a request, which is not used again. A connection that begins with HTTP/2 is, so that a request
+    /// shows how the server responds.
     fn on_idle_bytes(&mut self, slot: Slot, bytes: IdleBytes, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];
         if bytes == IdleBytes::Http2 && !connection.is_reused {
@@ -256,11 +256,11 @@ impl Worker<'_> {
         self.on_lost(slot, now_ns);
     }
 
-    /// The HTTP/1.1 response is complete.
+    /// Handles a complete HTTP/1.1 response.
     pub(super) fn complete(&mut self, place: Place, answer: Answer, follows: Follows, arrival: Arrival) {
         let slot = self.width.slot(place);
         let failing_body = self.failing_body.take();
-        // Also one without `close`: its server has decided to end the connection.
+        // This holds even for a response without `close`, because its server has decided to end the connection.
         if self.has_crossed_idle_timeout(place, arrival.seen_ns) {
             return self.resend(place, arrival.seen_ns);
         }
@@ -281,7 +281,7 @@ impl Worker<'_> {
                     }
                 }
             };
-            // Not before: a response that is followed, or crossed by its request, is the end of none.
+            // Noted only now, because a response that is redirected, or that crossed its request, does not end the request.
             self.recorder.total.note_failing_body(failing_body, arrival.came_ns);
             self.account(place, answer.status, fault, arrival);
         }
@@ -290,13 +290,13 @@ impl Worker<'_> {
         self.release(place, arrival, is_open);
     }
 
-    /// Records a complete response. `fault`: what is wrong with its body.
+    /// Records a complete response. `fault` is the cause of failure in its body, if any.
     fn account(&mut self, place: Place, status: u16, fault: Option<FailureCause>, arrival: Arrival) {
         let exchange = self.streams[place as usize].exchange;
-        // No response precedes its request: such a stamp is not this response's.
+        // A response cannot arrive before its request is sent, so an earlier stamp is not this response's.
         let came_ns = if arrival.came_ns >= exchange.sent_ns { arrival.came_ns } else { arrival.seen_ns };
         let came_ns = came_ns.max(exchange.sent_ns);
-        // First: this response may be the one with which counting begins.
+        // Called first, because counting may begin with this response.
         self.recorder.turn_to(came_ns);
         self.recorder.total.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
         let cause = match (self.plan.expected_status.accepts(status), fault) {
@@ -313,15 +313,15 @@ impl Worker<'_> {
         self.recorder.failed(exchange, cause, Some(status), came_ns);
     }
 
-    /// The request failed: over HTTP/2 alone, over HTTP/1.1 with its connection, if it had one. `status`: of its
-    /// response, where one had begun.
+    /// Fails the request: alone over HTTP/2, with its connection over HTTP/1.1, if it had one. `status` is that of its response, if one had
+    /// begun.
     pub(super) fn fail(&mut self, place: Place, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.end_failed(place, cause, status, now_ns);
         let is_kept = self.plan.keep_alive && self.connections[self.width.slot(place) as usize].is_http2();
         self.release(place, Arrival::at(now_ns), is_kept);
     }
 
-    /// The connection is of no further use: all its requests fail with it.
+    /// Fails all requests of a connection that is of no further use.
     pub(super) fn fail_all(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
         for number in 0..self.width.streams() {
             let place = self.width.place(slot, number);
@@ -337,7 +337,7 @@ impl Worker<'_> {
         self.close(slot, now_ns);
     }
 
-    /// The request has failed; its connection is the caller's business.
+    /// Records the failure of the request; the caller takes care of the connection.
     pub(super) fn end_failed(
         &mut self,
         place: Place,
@@ -348,13 +348,13 @@ impl Worker<'_> {
         let exchange = self.streams[place as usize].exchange;
         let speaks_http2 = self.connections[self.width.slot(place) as usize].greets_with_http2;
         let cause = if speaks_http2 && status.is_none() { FailureCause::Http1NotSpoken } else { cause };
-        // What the last wait brought may have happened before the request was sent.
+        // The last wait may have brought events from before the request was sent.
         let now_ns = now_ns.max(exchange.sent_ns);
         self.recorder.failed(exchange, cause, status, now_ns);
         self.end(place, now_ns);
     }
 
-    /// The request has ended, one way or the other.
+    /// Ends the request, whatever its outcome.
     pub(super) fn end(&mut self, place: Place, now_ns: Nanos) {
         let slot = self.width.slot(place);
         self.in_flight -= 1;
@@ -367,7 +367,7 @@ impl Worker<'_> {
         self.deadlines.clear(place);
     }
 
-    /// The stream has no request any more. `is_kept`: its connection may carry others.
+    /// Frees the stream. `is_kept` is true if its connection may carry other requests.
     fn release(&mut self, place: Place, arrival: Arrival, is_kept: bool) {
         let now_ns = arrival.seen_ns;
         let slot = self.width.slot(place);
@@ -378,7 +378,7 @@ impl Worker<'_> {
         }
     }
 
-    /// No new requests go over the connection; it is closed once it has none.
+    /// Closes the connection once it has no requests. It takes no new ones.
     pub(super) fn drain(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];
         connection.state = State::Draining;
@@ -387,7 +387,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Closes the connection. Requests that wait for another one get it.
+    /// Closes the connection. Requests that wait for another connection get it.
     pub(super) fn close(&mut self, slot: Slot, now_ns: Nanos) {
         self.end_session(slot, now_ns);
         if self.connections[slot as usize].waiting > 0 {
@@ -399,7 +399,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Closes the socket; what the connection had of its server is gone.
+    /// Closes the socket, and forgets the server's session.
     pub(super) fn end_session(&mut self, slot: Slot, now_ns: Nanos) {
         self.send_close_notify(slot);
         self.driver.close(slot);
@@ -409,12 +409,11 @@ impl Worker<'_> {
         connection.closed_ns = now_ns;
     }
 
-    /// A stream of an open connection has no request. In a closed loop it gets the next one at once.
+    /// Handles that a stream of an open connection has no request. In a closed loop it gets the next one at once, but only after everything
+    /// that has arrived over the connection is read, because that may be its end.
     ///
-    /// Not before what has arrived over the connection is read, which may be its end.
-    ///
-    /// It has been free since `free_ns`: the last response may have come while this thread was late, and what was due
-    /// meanwhile waited for the thread, not for a connection.
+    /// The stream has been free since `free_ns`: if the last response came while this thread was late, requests that fell due meanwhile
+    /// waited for the thread, not for a connection.
     pub(super) fn on_free(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) {
         let slot = self.width.slot(place);
         let stream = &mut self.streams[place as usize];
@@ -425,7 +424,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A request that has not left goes over another connection.
+    /// Moves a request that has not left to another connection.
     pub(super) fn requeue(&mut self, place: Place) {
         let slot = self.width.slot(place);
         self.streams[place as usize].state = StreamState::Waiting;

@@ -1,4 +1,4 @@
-//! The engine over a driver without a kernel: lateness, the choice of connections, and counts.
+//! Tests of the engine over a driver without a kernel: lateness, the choice of connections, and counts.
 
 use super::Gate;
 use super::work::{Done, Work};
@@ -73,7 +73,7 @@ fn a_thread_that_comes_back_late_says_so_and_does_not_blame_the_connections() {
         (600, 0),
         "1,000 connections, 600 requests"
     );
-    // What was due at t while it was away left 300 ms - t late.
+    // A request that fell due t ms after the start, while the thread was away, left 300 ms - t late.
     let own_lag = |quantile| recorder.total.own_lag.at_quantile(quantile);
     assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.total.own_lag.summary());
     assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.total.own_lag.summary());
@@ -86,7 +86,7 @@ fn a_thread_that_comes_back_late_to_few_connections_says_so_too() {
     let habits = Habits { late_after: Some((100, late)), ..Habits::default() };
     let (done, _) = run_alone(&open_plan(1_000.0, 10, requests(600)), habits);
     let recorder = done.recorder;
-    // Those that were due meanwhile found all connections busy, with the late ones before them.
+    // The requests that fell due meanwhile found all connections busy with the late requests before them.
     assert_eq!((recorder.total.counts.ok, recorder.total.waited_for_connection), (600, 0));
     let own_lag = |quantile| recorder.total.own_lag.at_quantile(quantile);
     assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.total.own_lag.summary());
@@ -95,7 +95,7 @@ fn a_thread_that_comes_back_late_to_few_connections_says_so_too() {
 
 #[test]
 fn a_request_that_finds_every_connection_busy_waited_for_one() {
-    // Two responses each 10 ms, and ten requests are due meanwhile.
+    // Two responses come every 10 ms, while ten requests fall due.
     let habits = Habits { answers_after: Duration::from_millis(10), ..Habits::default() };
     let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
     let recorder = done.recorder;
@@ -122,7 +122,7 @@ fn of_a_long_wait_for_a_connection_no_more_is_the_threads_than_it_was_late() {
 
 #[test]
 fn a_thread_that_comes_back_late_while_there_is_nothing_to_do_before_the_next_response_is_not_late() {
-    // Its only connection waits 1,200 ms for the first response, and the thread is away in the first 1,000 of them.
+    // The only connection waits 1,200 ms for the first response, and the thread is away for the first 1,000 ms of them.
     let (late_after, answers_after) = (Some((1, Duration::from_secs(1))), Duration::from_millis(1_200));
     let habits = Habits { late_after, answers_after, ..Habits::default() };
     let (done, _) = run_alone(&open_plan(4.0, 1, requests(2)), habits);
@@ -162,7 +162,7 @@ fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
 
 #[test]
 fn a_burst_of_responses_does_not_hold_up_what_is_due() {
-    // 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
+    // 300 requests fall due within 300 µs, and 200 responses arrive together much later.
     let habits = Habits { stalls_until_ns: now_ns() + 20_000_000, ..Habits::default() };
     let (done, account) = run_alone(&open_plan(1e6, 200, requests(300)), habits);
     assert_eq!(done.recorder.total.counts.ok, 300);
@@ -199,7 +199,7 @@ fn a_request_that_needs_a_connection_is_sent_when_that_is_begun_and_not_with_the
     let (done, _) = run_alone(&plan, habits);
     let recorder = done.recorder;
     assert_eq!((recorder.total.counts.ok, recorder.total.waited_for_connection), (50, 0));
-    // All are due within 50 µs, and each connect takes a millisecond before the next.
+    // All fall due within 50 µs, and each connect takes a millisecond.
     let (middle, last) = (recorder.total.own_lag.at_quantile(0.5), recorder.total.own_lag.at_quantile(1.0));
     assert!(middle >= Duration::from_millis(23) && last >= Duration::from_millis(48), "{middle:?} {last:?}");
 }
@@ -230,7 +230,7 @@ fn a_stamp_that_is_too_early_makes_no_time_shorter_by_more_than_a_millisecond() 
         let (least, _) = run(early_us, true);
         assert!(least >= answers_after.mul_f64(0.998) - Duration::from_millis(1), "{early_us}: {least:?}");
     }
-    // The same stamps where all came in order are right.
+    // The same stamps are right if all segments came in order.
     let (least, stamped) = run(4_000, false);
     assert!((least.as_secs_f64() - 0.004).abs() < 0.001 && stamped == 200, "{least:?}, {stamped}");
 }
@@ -254,7 +254,7 @@ fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
 #[test]
 fn with_a_lead_in_the_connections_that_were_opened_by_its_end_are_reported() {
     let at_start = |lead_in_ms, accepts_again_from| {
-        // Five requests at a time, so that each connection is needed, and the first connects to two of four are not accepted.
+        // Five requests are due at a time, so that each connection is needed, and the first connects to two of four are not accepted.
         let plan = open_plan(100.0, 4, Stop::Duration(Duration::from_millis(300))).with(|plan| {
             plan.connect_timeout = Duration::from_millis(100);
             plan.lead_in = Duration::from_millis(lead_in_ms);
@@ -271,7 +271,7 @@ fn with_a_lead_in_the_connections_that_were_opened_by_its_end_are_reported() {
 
 #[test]
 fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
-    // However late the thread is, there is a wait between the pieces and the row of whole responses after them.
+    // However late the thread is, there is a wait between the two pieces and the following row of whole responses.
     let habits = Habits { splits: Some(100), most_per_wait: Some(16), ..Habits::default() };
     let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);
     assert_eq!(done.recorder.total.counts.ok, 600);

@@ -1,4 +1,4 @@
-//! When a load begins, is counted, and ends.
+//! The times at which a load begins, is counted, and ends.
 
 use super::connection::{Connection, Place, State, StreamState};
 use super::work::Done;
@@ -8,18 +8,18 @@ use crate::driver::Slot;
 use crate::times::Times;
 use std::sync::atomic::Ordering;
 
-/// The moments of a load that has begun.
+/// The times of a load that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LoadWindow {
     /// When counting begins: after the lead-in.
     pub(super) at_ns: Nanos,
-    /// When requests end to be sent.
+    /// When the last request may be sent.
     pub(super) deadline_ns: Nanos,
-    /// When what is in flight is given up.
+    /// When requests still in flight are given up.
     pub(super) end_ns: Nanos,
-    /// Until counting begins.
+    /// Whether counting has not begun yet.
     pub(super) is_lead_in: bool,
-    /// CPU that this thread had used before.
+    /// The CPU time that this thread had used before.
     cpu_ns: u64,
     /// Bytes that the driver had sent before.
     bytes_sent: u64,
@@ -28,7 +28,7 @@ pub(super) struct LoadWindow {
 }
 
 impl Worker<'_> {
-    /// Signals that this thread's connections are open, and begins when those of all threads are.
+    /// Reports that this thread's connections are open, and begins the load when those of all threads are.
     pub(super) fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
         if self.start.is_some() {
             return;
@@ -56,7 +56,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Counts from the end of the lead-in what the recorder does not count itself.
+    /// At the end of the lead-in, starts the counts that the recorder does not keep itself.
     pub(super) fn count_from_here(&mut self) {
         if let Some(start) = self.start.as_mut().filter(|start| start.is_lead_in)
             && !self.recorder.is_in_lead_in()
@@ -75,10 +75,10 @@ impl Worker<'_> {
         self.start.is_some()
     }
 
-    /// When the load has ended, if it has.
+    /// The time at which the load has ended; `None` while it runs.
     pub(super) fn has_ended(&mut self, now_ns: Nanos) -> Option<Nanos> {
         if self.stop.load(Ordering::Relaxed) || self.gate.is_broken() {
-            // Read after the flag: who set it knows that the load had not ended before.
+            // Read after the flag, because whoever set the flag knows that the load had not ended before.
             return Some(clock::now_ns());
         }
         let start = self.start?;
@@ -94,7 +94,7 @@ impl Worker<'_> {
         self.pace.is_exhausted().then_some(self.last_event_ns)
     }
 
-    /// Accounts for what has no end: requests in flight, and those that were due and never begun.
+    /// Accounts for requests without an end: those in flight, and those that were due but never begun.
     pub(super) fn finish(mut self, ended_ns: Nanos) -> Done {
         self.recorder.end_lead_in();
         self.count_from_here();
@@ -103,7 +103,7 @@ impl Worker<'_> {
             let stream = &self.streams[place];
             match stream.state {
                 StreamState::Idle => {}
-                // It was held back until its connection had been read.
+                // This request was held back until its connection had been read.
                 StreamState::Queued if self.pace.is_open() => {
                     self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
                 }
@@ -119,7 +119,7 @@ impl Worker<'_> {
         while let Some(due_ns) = self.pace.take_missed(ended_ns) {
             self.recorder.not_sent(due_ns, ended_ns);
         }
-        // What a session handed over and the kernel did not accept was not sent; over plain HTTP/1.1 nothing is handed over.
+        // Bytes that a session handed over but the kernel did not accept were not sent. Plain HTTP/1.1 hands nothing over.
         let bytes = &mut self.recorder.total.bytes;
         let (taken, handed) = start.map_or((0, 0), |start| (start.bytes_sent, start.handed_bytes));
         bytes.sent =

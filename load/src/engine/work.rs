@@ -15,33 +15,33 @@ use std::sync::atomic::AtomicBool;
 /// The work of one worker thread.
 pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
-    /// The endpoints that connections are made to, in turns.
+    /// The endpoints to which connections are made, in turn.
     pub endpoints: &'a [Endpoint],
-    /// Bind connections to these, one after the other; empty: the kernel chooses.
+    /// The addresses to which connections are bound, in turn; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
-    /// TLS or HTTP/2, where it is not plain HTTP/1.1.
+    /// The kind of session for TLS or HTTP/2; `None` for plain HTTP/1.1.
     pub session_kind: Option<&'a SessionKind>,
-    /// Which requests and connections are this worker's.
+    /// The requests and connections of this worker.
     pub share: Share,
     pub gate: &'a Gate,
     pub stop: &'a AtomicBool,
     pub recorder: Recorder,
-    /// There is another core for everybody else, and requests are due at a time.
+    /// Requests are due at set times and other threads have another core, so real-time priority makes sense.
     pub asks_for_real_time: bool,
 }
 
 /// The result of one worker thread.
 pub(crate) struct Done {
     pub recorder: Recorder,
-    /// When its last request ended or was given up.
+    /// When the worker's last request ended or was given up.
     pub ended_ns: Nanos,
     /// CPU time of the thread since the start (`CLOCK_THREAD_CPUTIME_ID`).
     pub cpu_ns: u64,
     pub loop_lag: Times,
     pub has_real_time_priority: bool,
-    /// The protocol over TLS or HTTP/2.
+    /// The protocol over TLS or HTTP/2; `None` for plain HTTP/1.1.
     pub protocol: Option<String>,
-    /// `None`: the load did not begin, or opens none in advance.
+    /// The connections when the load began; `None`: it did not begin, or opens none in advance.
     pub connections_at_start: Option<ConnectionsAtStart>,
     pub connections_open: u32,
     pub streams_per_connection: u32,

@@ -1,4 +1,4 @@
-//! One thread's event loop.
+//! The event loop of one thread.
 
 use super::connection::{Connection, Place, Stream, Width};
 use super::deadlines::Deadlines;
@@ -23,16 +23,16 @@ use crate::times::Times;
 use std::io;
 use std::sync::atomic::AtomicBool;
 
-/// Longest wait of the loop, which then checks the stop flag and passes on a finished second.
+/// The longest wait of the loop, which then checks the stop flag and passes on a finished second.
 const HEARTBEAT_NS: Nanos = 100_000_000;
-/// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
-/// of the server, must not hold up what is due.
+/// In an open load the clock is read after this many completions: hundreds of responses that arrive together, after a stall of the server,
+/// must not delay requests that are due.
 pub(super) const LOOK_AFTER: u32 = 16;
-/// Connections of all threads (and processes) that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
-/// (50), since what overflows it waits a second for the kernel to try again.
+/// The largest number of connections that all threads (and processes) open in advance at once. Java's default backlog of unaccepted
+/// connections is 50, and the kernel retries a connection beyond it only after a second.
 const OPENING_AT_ONCE: u32 = 48;
 
-/// Everything one thread has. Its methods are spread over the files of this room by what they are about.
+/// The state of one thread. Its methods are in the files of this folder, by topic.
 pub(super) struct Worker<'a> {
     pub(super) driver: Driver<'a>,
     pub(super) writer: RequestWriter<'a>,
@@ -47,35 +47,35 @@ pub(super) struct Worker<'a> {
     /// Requests on free streams that the next flush sends.
     pub(super) to_send: Vec<Place>,
     pub(super) in_flight: u32,
-    /// Connections still to be opened in advance, and those being opened so.
+    /// The number of connections still to be opened in advance.
     pub(super) to_open: u32,
     pub(super) opening: u32,
-    /// Connections whose session is being set up: each step of it waits for the one before.
+    /// Connections whose session is being set up; each step of the set-up waits for the previous one.
     pub(super) setting_up: u32,
     opening_at_once: u32,
     pub(super) share: Share,
     pub(super) peers: Peers<'a>,
-    /// The shortest time of a connect so far: a round trip.
+    /// The shortest time of a connect so far, as an estimate of a round trip.
     pub(super) connect_ns: Nanos,
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
-    /// The body of a complete response with a failure, until it is known whether its request ends with it.
+    /// The body of a complete response that failed, until it is known whether it ends its request.
     pub(super) failing_body: Option<String>,
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
     pub(super) protocol: Option<String>,
-    /// Only for loads that inspect responses.
+    /// The inspection of responses; `None` if the load needs none.
     pub(super) inspection: Option<Box<Inspection<'a>>>,
     /// Bytes of sessions for the driver.
     pub(super) outgoing: Vec<u8>,
     /// Bytes of sessions that the driver was given to send.
     pub(super) handed_bytes: u64,
     pub(super) lateness_ns: Nanos,
-    /// Everything that had arrived by this time was brought by the last wait.
+    /// All bytes that had arrived by this time were brought by the last wait.
     pub(super) known_ns: Nanos,
     pub(super) loop_lag: Times,
-    /// When the completions before those that are acted on now were looked at.
+    /// The time of the look before the one whose completions are handled now.
     pub(super) previous_look_ns: Nanos,
     pub(super) late_looks: LateLooks,
     pub(super) gate: &'a Gate,
@@ -148,7 +148,7 @@ impl<'a> Worker<'a> {
     /// Runs to the end of the load.
     ///
     /// # Errors
-    /// The driver itself broke; what happens to single connections is recorded instead.
+    /// The driver itself failed. Problems of single connections are recorded instead.
     pub(super) fn run(mut self) -> io::Result<Done> {
         let mut passed = Vec::with_capacity(self.streams.len());
         let mut now = now_ns();
@@ -171,12 +171,12 @@ impl<'a> Worker<'a> {
             self.late_looks.rest(rest, before);
             self.driver.wait(before, rest.until_ns, rest.wake)?;
             let look_ns = now_ns();
-            // A thread that comes back later may have been stopped after the kernel had looked.
+            // A thread that comes back later than that may have been stopped after it asked the kernel.
             self.known_ns = look_ns.min(rest.until_ns);
             let busy_ns = before - self.previous_look_ns;
             let last = self.take_completions(look_ns);
             if self.start.is_some() {
-                // How long something could have waited to be looked at: while the loop was busy, or overslept.
+                // How long an event could have waited to be noticed: while the loop was busy, or overslept.
                 let waits_from_ns = if last.is_some() { rest.until_ns } else { rest.task_ns };
                 self.loop_lag.record_ns(busy_ns.max(look_ns.saturating_sub(waits_from_ns)));
             }
@@ -185,7 +185,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Acts on all that has happened; returns the time of the last of it, if there was any.
+    /// Handles all events; returns the time of the last one, if there was any.
     fn take_completions(&mut self, seen_ns: Nanos) -> Option<Nanos> {
         let mut now = seen_ns;
         let mut taken = 0_u32;
@@ -203,7 +203,7 @@ impl<'a> Worker<'a> {
         (taken > 0).then_some(now)
     }
 
-    /// Until when there is nothing to do unless something happens, and whether responses may wait until then.
+    /// The next rest: how long there is nothing to do without an event, and whether responses may wait until then.
     fn next_rest(&mut self, now_ns: Nanos) -> Rest {
         let Some(start) = self.start else {
             let look_ns = if self.has_arrived { LOOK_EVERY_NS } else { HEARTBEAT_NS };
@@ -214,11 +214,11 @@ impl<'a> Worker<'a> {
         let may_begin = now_ns < start.deadline_ns;
         let due_ns = if may_begin { self.next_leaves_ns() } else { Nanos::MAX };
         let has_room = self.free.has_stream() || (self.may_open_for_request() && self.free.has_closed());
-        // A request that is due and waits for a connection leaves with the response that frees one.
+        // A request that is due but waits for a connection leaves with the response that frees one.
         let waits_for_response = !has_room && due_ns <= now_ns;
         let look_ns = if waits_for_response { Nanos::MAX } else { due_ns }.min(self.deadlines.look_at_ns());
         let task_ns = if has_room { due_ns } else { Nanos::MAX }.min(self.deadlines.look_at_ns());
-        // A step of a handshake is part of what its request waits for, and the clock is not read for it elsewhere.
+        // The waiting request is delayed by each step of a handshake, and no kernel stamp records when a step came.
         let wake =
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
@@ -228,7 +228,7 @@ impl<'a> Worker<'a> {
         Rest { until_ns, task_ns, needs_response: !has_room, wake }
     }
 
-    /// Opens connections before a request needs them, so that no request's time holds what no user waits for.
+    /// Opens connections before a request needs them, so that no request's time includes a wait that no user would have.
     fn open_in_advance(&mut self, now_ns: Nanos) {
         while self.to_open > 0 && self.opening < self.opening_at_once {
             self.to_open -= 1;

@@ -3,7 +3,7 @@
 use crate::outcome::{Second, SecondCounts};
 use std::io::{self, Write};
 
-/// The columns. `t_s` is where the second begins, `length_s` how much of it was measured (the last is often shorter).
+/// The columns. `t_s` is the beginning of the second, `length_s` the part of it that was measured; the last second is often shorter.
 const HEADER: &str = "t_s,length_s,sent,ok,failed,p50_ms,p99_ms,max_ms";
 
 /// Writes one line per second: what was sent, answered and failed in it, and the response times of its responses. Times
@@ -24,7 +24,7 @@ pub fn write_seconds(seconds: &[Second], out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// A second in which nothing at all happened is not in the outcome; in a plot it must not be a gap.
+/// Adds the seconds in which nothing happened, which an outcome leaves out, because a plot must not have gaps.
 fn with_empty_ones(seconds: &[Second]) -> impl Iterator<Item = Second> + '_ {
     let mut next = 0;
     seconds.iter().flat_map(move |second| {

@@ -1,5 +1,5 @@
-//! The percentile distribution of HdrHistogram's `outputPercentileDistribution`, in milliseconds, as its plotters
-//! (<https://hdrhistogram.github.io/HdrHistogram/plotFiles.html>) and wrk2's users read it.
+//! The percentile distribution in the format of HdrHistogram's `outputPercentileDistribution`, in milliseconds, for its plotters
+//! (<https://hdrhistogram.github.io/HdrHistogram/plotFiles.html>) and for users of wrk2.
 
 use crate::times::Times;
 use std::io::{self, Write};

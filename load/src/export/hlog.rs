@@ -1,8 +1,7 @@
-//! HdrHistogram's interval log (format 1.3), which its `HistogramLogProcessor` and viewers read; values are
-//! nanoseconds.
+//! HdrHistogram's interval log (format 1.3), for its `HistogramLogProcessor` and viewers; values are in nanoseconds.
 //!
-//! Without a tag: the response times of each second, at the two digits that are kept per second. With the tags
-//! `response`, `service`, `first_byte` and `failed`: those times over the whole run, at three digits.
+//! Lines without a tag contain the response times of each second, with the two digits that are kept per second. Lines with the tags
+//! `response`, `service`, `first_byte` and `failed` contain those times over the whole run, with three digits.
 
 use crate::outcome::{LoadOutcome, Second};
 use crate::times::Times;
@@ -14,19 +13,19 @@ use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const LEGEND: &str = r#""StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram""#;
-/// From 1 us to 1 h, at the digits of a second's histogram.
+/// The bounds and digits of a second's histogram: from 1 µs to 1 h.
 const SECOND_BOUNDS_NS: (u64, u64, u8) = (1_000, 3_600 * 1_000_000_000, 2);
 
-/// A log that grows while the load runs, so that its memory does not.
+/// A log that is written while the load runs, so that memory stays constant.
 pub struct HistogramLog<W: Write> {
     out: W,
     serializer: V2DeflateSerializer,
-    /// The second that is not written yet, because its length is known when the next one begins.
+    /// The second that is not written yet, because its length is known only when the next one begins.
     pending: Option<Second>,
 }
 
 impl<W: Write> HistogramLog<W> {
-    /// Begins a log. `started` is when the load starts, by the wall clock.
+    /// Begins a log. `started` is the start of the load on the wall clock.
     ///
     /// # Errors
     /// The error of `out`.
@@ -39,7 +38,7 @@ impl<W: Write> HistogramLog<W> {
             "#[Lines without a tag are the response times of one second, those with a tag of the whole run]"
         )?;
         writeln!(out, "#[StartTime: {epoch_s:.3} (seconds since epoch)]")?;
-        // The base time too: it makes the timestamps offsets, without any guessing by the reader.
+        // With the base time, readers know that the timestamps are offsets and need not guess.
         writeln!(out, "#[BaseTime: {epoch_s:.3} (seconds since epoch)]")?;
         writeln!(out, "{LEGEND}")?;
         Ok(Self { out, serializer: V2DeflateSerializer::new(), pending: None })
@@ -97,7 +96,7 @@ impl<W: Write> HistogramLog<W> {
     }
 }
 
-/// The same times in the unit of the rest of the log.
+/// The histogram of a second in nanoseconds, the unit of the rest of the log.
 fn in_ns(response_us: &Histogram<u64>) -> io::Result<Histogram<u64>> {
     let (low, high, digits) = SECOND_BOUNDS_NS;
     let mut response_ns = Histogram::new_with_bounds(low, high, digits).map_err(io::Error::other)?;

@@ -1,6 +1,6 @@
-//! Histograms and series as files that other tools read: `.hgrm`, `.hlog`, CSV.
+//! Writes histograms and series in formats that other tools read: `.hgrm`, `.hlog`, CSV.
 //!
-//! Each writer takes any [`std::io::Write`]; opening files and naming them in messages is the caller's part.
+//! Each writer takes any [`std::io::Write`]; the caller opens files and names them in messages.
 
 mod csv;
 mod hgrm;

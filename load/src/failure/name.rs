@@ -1,4 +1,4 @@
-//! Names of causes, which stay the same from version to version: in JSON, and between processes.
+//! The names of causes in JSON and between processes. They stay the same from version to version.
 
 use super::{CertificateProblem, FailureCause};
 use serde::de::Error;
@@ -6,7 +6,8 @@ use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Reasons are a few fixed sentences of the generator; what pretends to be more is cut off.
+/// The largest number of different reasons that are kept. The generator has only a few fixed sentences; a foreign input with more is cut
+/// off.
 const MOST_REASONS: usize = 200;
 const LONGEST_REASON: usize = 200;
 
@@ -16,7 +17,7 @@ impl From<FailureCause> for String {
     }
 }
 
-// By hand: a derived one would borrow the reasons from the text.
+// Written by hand, because a derived implementation would borrow the reasons from the text.
 impl<'de> Deserialize<'de> for FailureCause {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
@@ -119,7 +120,7 @@ fn problem(name: &str) -> CertificateProblem {
     }
 }
 
-/// The reason, kept for ever once for each text.
+/// The reason as a static text. Each different text is kept forever, once.
 fn interned(reason: &str) -> &'static str {
     static REASONS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut reasons = REASONS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,36 +1,36 @@
-//! The causes that make a load one of its generator.
+//! The reasons why the load generator was the bottleneck.
 
 use super::Warning;
 use crate::pods::PodReport;
 use crate::setting::SettingName;
 
-/// A process that its CPU limit held back for more than this part of its time measured its limit.
+/// A process that its CPU limit held back for more than this share of its time measured that limit.
 const THROTTLED_SHARE: f64 = 0.01;
 
-/// Why a load is one of its generator.
+/// The reason why the load generator was the bottleneck.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Bottleneck {
-    /// It had no CPU left, or was late.
+    /// The generator had no CPU left, or was late.
     Generator(Warning),
-    /// The same of one of several processes, in the words of its report.
+    /// One of several processes had no CPU left, or was late.
     Pod {
-        /// Its name.
+        /// The name of the process.
         pod: String,
-        /// Its sentence.
+        /// The reason, as a sentence of the process's report.
         why: String,
     },
     /// The CPU limit of one of several processes held it back.
     PodThrottled {
-        /// Its name.
+        /// The name of the process.
         pod: String,
-        /// For so long, all threads added up, in milliseconds.
+        /// How long the limit held back its threads, added up over all threads, in milliseconds.
         throttled_ms: f64,
     },
 }
 
 impl Bottleneck {
-    /// The sentence that says what it means, and what to do.
+    /// The sentence that tells what the bottleneck means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match self {
@@ -43,7 +43,7 @@ impl Bottleneck {
     }
 }
 
-/// One of several processes that could not keep up makes the whole load one of the generator.
+/// The bottleneck if this process could not keep up, which makes it the bottleneck of the whole load.
 pub(super) fn limited(report: &PodReport) -> Option<Bottleneck> {
     let generator = report.generator.as_ref()?;
     let pod = report.pod.clone();

@@ -1,12 +1,12 @@
-//! How busy each core of this machine was, by all processes: a full core next to an idle one is the limit of
-//! the threads bound to it, and neither the sum of all cores nor the generator's own share shows it.
+//! How busy each core of this machine was with all processes. A full core next to an idle one limits the threads that are bound to it,
+//! which neither the sum of all cores nor the generator's own share shows.
 
 use procfs::{CpuTime, CurrentSI, KernelStats};
 
-/// From here on a core counts as full: there was always something waiting to run on it.
+/// From this share on a core counts as full: something was always waiting to run on it.
 pub const FULL: f64 = 0.97;
 
-/// Each core's time so far, in the kernel's ticks.
+/// The time that each core has spent so far, in the kernel's ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoreTimes(Vec<Ticks>);
 
@@ -17,16 +17,16 @@ struct Ticks {
 }
 
 impl CoreTimes {
-    /// Reads `/proc/stat`. Empty where it cannot be read.
+    /// Reads `/proc/stat`; empty if it cannot be read.
     #[must_use]
     pub fn read() -> Self {
         let cores = KernelStats::current().map(|stats| stats.cpu_time).unwrap_or_default();
         Self(cores.iter().map(Ticks::of).collect())
     }
 
-    /// The share of its time that each core was not idle since an earlier reading, 0..=1, in the order of the cores. Time
-    /// stolen by the hypervisor counts as busy: it was not available here. Empty where a reading
-    /// is missing or cores were added or removed between the two.
+    /// The share of time, 0..=1, that each core was not idle since an earlier reading, in the order of the cores. Time stolen by the
+    /// hypervisor counts as busy, because it was not available here. Empty if a reading is missing, or cores were added or removed in
+    /// between.
     #[must_use]
     pub fn busy_since(&self, earlier: &Self) -> Vec<f64> {
         if self.0.len() != earlier.0.len() {

@@ -1,5 +1,5 @@
-//! Was the generator the bottleneck? Its own CPU and lateness, judged; and what else the reader must know before
-//! believing the figures.
+//! Judges from its CPU use and lateness whether the generator was the bottleneck, and finds what else a reader must know before believing
+//! the figures.
 
 mod bottleneck;
 pub mod cores;
@@ -13,27 +13,27 @@ use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 pub use bottleneck::Bottleneck;
 pub use warning::Warning;
 
-/// A thread that uses more of its core than this has no room left: what it measures is itself.
+/// A thread that uses more of its core than this has no room left, so it measures itself.
 pub const FULL_CORE: f64 = 0.90;
-/// No share of a core is known over a shorter time than this: the kernel counts in ticks of 10 ms, and a thread's start is work too.
+/// Over a shorter time the share of a core is not known: the kernel counts in ticks of 10 ms, and starting a thread is work too.
 const LEAST_BUSY_S: f64 = 0.1;
-/// Lateness below this is the timer's and the scheduler's and does not change printed figures.
+/// A shorter lateness comes from the timer and the scheduler and does not change printed figures.
 const LATE_MS: f64 = 1.0;
-/// Lateness also has to be this much of the usual service time to matter.
+/// Lateness matters only if it is at least this share of the usual service time.
 const LATE_SHARE_OF_SERVICE: f64 = 0.05;
-/// A stop of more than this share of a load is in its rate, and in its percentiles.
+/// A stop for more than this share of a load shows in its rate and in its percentiles.
 const STOPPED_SHARE: f64 = 0.01;
-/// A rate below this share of the requested one is missed.
+/// A rate below this share of the requested one counts as missed.
 pub const RATE_REACHED: f64 = 0.99;
 
 impl LoadOutcome {
-    /// Was it long enough for shares of cores, and for CPU per request?
+    /// Whether the load was long enough to tell shares of cores and the CPU per request.
     #[must_use]
     pub fn is_measurable(&self) -> bool {
         self.elapsed_s() >= LEAST_BUSY_S
     }
 
-    /// Requests were begun, and no connection was ever made for them.
+    /// Whether requests were begun although no connection was ever made.
     #[must_use]
     pub fn is_without_connection(&self) -> bool {
         self.counts.sent > 0 && self.counts.ok == 0 && self.connections_opened == 0 && self.status.is_empty()
@@ -44,30 +44,30 @@ impl LoadOutcome {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Health {
-    /// What makes the figures those of the generator rather than the server.
+    /// The reason why the figures describe the generator rather than the server.
     pub bottleneck: Option<Bottleneck>,
-    /// CPU of all generator threads, in microseconds, per request that ended. Zero when none did.
+    /// CPU time of all generator threads per request that ended, in microseconds; zero if none ended.
     pub cpu_us_per_request: f64,
     /// The busiest thread's share of one core, 0..=1.
     pub cpu_share: f64,
     /// CPU of all generator threads, in cores.
     pub cpu_cores: f64,
-    /// The first is the most important.
+    /// The warnings, the most important first.
     pub warnings: Vec<Warning>,
 }
 
-/// Judges a load. Pure: the same outcome always gives the same result.
+/// Judges a load. The same outcome always gives the same result.
 #[must_use]
 pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let elapsed_ns = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64;
     let per_elapsed = |ns: u64| if elapsed_ns > 0.0 { ns as f64 / elapsed_ns } else { 0.0 };
     let ended = outcome.counts.ok.saturating_add(outcome.counts.failed);
     let cpu_us = outcome.cost.cpu_ns as f64 / 1e3;
-    // Readings of the CPU begin a little before the load and end after it.
+    // The CPU is read a little before the load begins and after it ends, so the share may exceed 1.
     let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
     let missed = rate_missed(outcome, plan);
     let stopped = generator_stopped(outcome);
-    // Under an open load lateness is the better measure of a stop, and stands before it.
+    // Under an open load, lateness shows a stop better, so it comes first.
     let long_stop = stopped.filter(|_| per_elapsed(outcome.stopped_ns) > STOPPED_SHARE);
     let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan), long_stop];
     let warnings: Vec<Warning> = own
@@ -101,7 +101,8 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     }
 }
 
-/// In a load that ends at once, a thread's start and end are more of its CPU than its requests.
+/// Warns of a busy generator thread. A load that ends at once is left out, because there a thread's start and end take more CPU than its
+/// requests.
 fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
     (outcome.is_measurable() && share > FULL_CORE)
         .then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
@@ -113,7 +114,7 @@ fn generator_stopped(outcome: &LoadOutcome) -> Option<Warning> {
         .then_some(Warning::GeneratorStopped { ms: outcome.stopped_ns as f64 / 1e6, share })
 }
 
-/// The generator's own lateness: it matters where it is a part of what is measured.
+/// Warns if the generator's own lateness is a noticeable part of what is measured.
 fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     if plan.pacing == Pacing::Closed {
         return None;
@@ -125,25 +126,25 @@ fn generator_late(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     (p99_ms > allowed_ms).then_some(Warning::GeneratorLate { p99_ms })
 }
 
-/// How late the generator itself was, at the 99th percentile, in milliseconds: a wait for a connection, where all were
-/// busy, is left out. `None` where nothing was sent.
+/// How late the generator itself was at the 99th percentile, in milliseconds, without the waits for a connection when all were busy. `None`
+/// if nothing was sent.
 #[must_use]
 pub fn own_lag_p99_ms(outcome: &LoadOutcome) -> Option<f64> {
     (outcome.own_lag.count() > 0).then(|| outcome.own_lag.at_quantile(0.99).as_secs_f64() * 1e3)
 }
 
-/// The rate of the schedule while it was counted; `None`: a closed loop, or nothing was counted.
+/// The rate of the schedule during counting; `None` for a closed loop, or if nothing was counted.
 fn asked_per_s(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<f64> {
     let Pacing::Open { shape, arrivals } = &plan.pacing else { return None };
     (outcome.elapsed_s() > 0.0).then(|| match (shape, arrivals) {
         (RateShape::Constant { rate_per_s }, Arrivals::Constant) => *rate_per_s,
-        // The number that falls due at random is that of the schedule, and no miss of the generator's.
+        // With random arrivals, the number of due requests comes from the schedule, so a small number is not missed by the generator.
         _ => outcome.counts.due() as f64 / sent_for_s(outcome, plan),
     })
 }
 
-/// Whether the requested rate was reached, by requests sent and by responses completed. Requests of the lead-in are no part of it:
-/// they make up for none that is missing.
+/// Whether the requested rate was reached, by requests sent and by responses completed. Requests of the lead-in do not count, because they
+/// cannot make up for missing ones.
 fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let counts = outcome.counts;
     let asked_per_s = asked_per_s(outcome, plan)?;
@@ -152,10 +153,10 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
         let asked = asked_per_s * over_s;
         requests as f64 >= RATE_REACHED * asked || asked - requests as f64 <= 1.0
     };
-    // Requests in flight for less than p90 are not missing.
+    // Requests that have been in flight for less than p90 are not missing.
     let usual_ns = outcome.response_time.histogram().value_at_quantile(0.9);
     let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
-    // As many may wait at the end as waited at the start.
+    // As many requests may wait at the end as waited at the start.
     let sent_reached = reached(counts.sent.min(counts.due()), sending_s);
     let ended = (counts.ok.saturating_add(counts.failed).saturating_add(on_their_way))
         .saturating_sub(counts.in_flight_at_start);
@@ -167,7 +168,7 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     })
 }
 
-/// Whether more was sent than fell due, because the server worked off what waited when counting began.
+/// Whether more requests were sent than fell due, because the server worked off those that waited when counting began.
 fn rate_exceeded(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let asked_per_s = asked_per_s(outcome, plan)?;
     let counts = outcome.counts;
@@ -182,8 +183,8 @@ fn rate_exceeded(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     )
 }
 
-/// How long requests were being sent: until the end, or, when a number of requests ended it, until the last one was
-/// sent and its gap was over (the wait for the last responses does not count).
+/// How long requests were being sent: until the end, or, if a number of requests ended the load, until the last one was sent and its gap
+/// was over. The wait for the last responses does not count.
 fn sending_s(outcome: &LoadOutcome, plan: &LoadPlan, asked_per_s: f64) -> f64 {
     let all_were_sent = match plan.stop {
         Stop::Requests(requests) | Stop::Either(requests, _) => outcome.counts.sent >= requests.get(),
@@ -196,7 +197,7 @@ fn sending_s(outcome: &LoadOutcome, plan: &LoadPlan, asked_per_s: f64) -> f64 {
     }
 }
 
-/// The grace time is for responses.
+/// How long requests were sent, without the grace time, which is only for responses.
 fn sent_for_s(outcome: &LoadOutcome, plan: &LoadPlan) -> f64 {
     let lasts_s = plan.stop.duration().map_or(f64::MAX, |duration| duration.as_secs_f64());
     outcome.elapsed_s().min(lasts_s)
@@ -222,7 +223,7 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     })
 }
 
-/// A server of TLS may close a connection over which it gets none, and send no alert.
+/// Warns if every connection was closed at once: a TLS server may close a connection that does not speak TLS without sending an alert.
 fn closed_at_once(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let is_closed = |cause: &FailureCause| {
         matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset)
@@ -247,7 +248,7 @@ fn begun_partly(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     })
 }
 
-/// Processes that share a load have threads of their own.
+/// Warns if fewer threads were used than requested. Processes that share a load have threads of their own, so it does not apply to them.
 fn fewer_threads(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let used = outcome.cost.threads;
     let asked = plan.threads?.get();
@@ -262,8 +263,8 @@ fn unsolicited(outcome: &LoadOutcome) -> Option<Warning> {
     (outcome.unsolicited > 0).then_some(Warning::Unsolicited { count: outcome.unsolicited })
 }
 
-/// 304 is a response to a condition that the request had, not a redirect.
-/// Where they are followed, one that is not is a failure with its cause.
+/// Warns if all responses were redirects. 304 is not one: it is the response to a conditional request. If redirects are followed, a
+/// redirect that is not followed is a failure with a cause of its own.
 fn only_redirects(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let is_redirect = |status: u16| (300..400).contains(&status) && status != 304;
     let all = outcome.status.keys().all(|&status| is_redirect(status));
@@ -275,8 +276,8 @@ fn only_redirects(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
 fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
     let count = outcome.counts.unfinished;
     let oldest_ms = outcome.unfinished_age.histogram().max() as f64 / 1e6;
-    // A closed loop that ends by the clock always has one request in flight per connection: that means
-    // nothing, unless one of them is far older than any response was.
+    // A closed loop that ends by the clock always has one request in flight per connection. That is worth a warning only if one of them is
+    // far older than any response was.
     let usual_ms = outcome.response_time.histogram().max() as f64 / 1e6;
     if count == 0 || oldest_ms <= usual_ms {
         return None;

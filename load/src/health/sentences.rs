@@ -1,4 +1,4 @@
-//! Checks that warnings are true of the counts and times in the same result, whatever these are.
+//! Checks that warnings agree with the counts and times of their result, whatever these are.
 
 use super::{Health, Warning, judge};
 use crate::outcome::{Counts, GeneratorCost, LoadOutcome};
@@ -13,7 +13,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From a microsecond to ten seconds.
+/// Times from a microsecond to ten seconds.
 fn nanoseconds() -> impl Strategy<Value = u64> {
     (3_u32..10, 1_u64..10).prop_map(|(power, digit)| digit * 10_u64.pow(power))
 }

@@ -1,4 +1,4 @@
-//! Known answers of warnings.
+//! Warnings with known answers.
 
 use super::*;
 use crate::outcome::{Counts, GeneratorCost};
@@ -31,7 +31,7 @@ fn times(parts: &[(u64, u64)]) -> Times {
     times
 }
 
-/// Ten seconds, 10,000 requests of 5 ms, sent 20 us late, half a core used by two threads.
+/// An outcome of ten seconds with 10,000 requests of 5 ms, sent 20 µs late, by two threads that used half a core.
 fn healthy() -> LoadOutcome {
     LoadOutcome {
         started_ns: 1_000 * MS,
@@ -147,7 +147,7 @@ fn what_falls_due_at_random_and_the_grace_time_miss_no_rate() {
     };
     assert_eq!(at_random(0), []);
     assert!(matches!(at_random(500)[0], Warning::RateMissed { .. }));
-    // Ten seconds of sending, and two more until the last response.
+    // Requests were sent for ten seconds, and the last response came two seconds later.
     let ended_ns = healthy().started_ns + 12 * crate::clock::NANOS_PER_S;
     let plan = LoadPlan { stop: Stop::Duration(Duration::from_secs(10)), ..open(1_000.0) };
     assert_eq!(judge(&LoadOutcome { ended_ns, ..healthy() }, &plan).warnings, []);

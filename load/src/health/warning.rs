@@ -1,4 +1,4 @@
-//! The warnings that the reader of a load's figures must know, in words.
+//! The warnings that a reader of a load's figures needs, in words.
 
 use crate::failure::FailureCause;
 use crate::setting::{Setting, SettingName};
@@ -13,7 +13,7 @@ pub enum Warning {
     GeneratorBusy { share: f64, threads: u32 },
     /// Requests were sent late although a connection was free.
     GeneratorLate { p99_ms: f64 },
-    /// The process was stopped as a whole. `share`: of the load.
+    /// The whole process was stopped; `share` is the part of the load.
     GeneratorStopped { ms: f64, share: f64 },
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
@@ -37,17 +37,17 @@ pub enum Warning {
     EndlessBodies { count: u64 },
     /// The load began, or its lead-in ended, before all of its connections were open.
     BegunPartly { open: u64, wanted: u64, has_lead_in: bool },
-    /// Fewer threads than were requested.
+    /// Fewer threads were used than requested.
     FewerThreads { asked: u32, used: u32 },
     /// Every response was a redirect, and none is followed.
     OnlyRedirects { status: u16, count: u64, has_times: bool },
     /// The log of requests could not be written to its end.
     LogIncomplete { kind: std::io::ErrorKind },
-    /// A closed loop cannot see the waiting of requests that were never sent.
+    /// A closed loop cannot see how long requests would have waited that were never sent.
     ClosedLoop,
 }
 
-/// A number with at most three significant digits, and none of a whole number cut off.
+/// A number with three significant digits, or more if it has more digits before the point.
 fn three_digits(number: f64) -> String {
     if number <= 0.0 {
         return "0".to_owned();
@@ -82,7 +82,7 @@ impl Warning {
         }
     }
 
-    /// The sentence that says what it means, and what to do.
+    /// The sentence that tells what the warning means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match *self {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 pub(super) const BARE_LF: Malformed = Malformed("line that ends with a bare LF");
 
-/// Which bytes may stand in a token (RFC 9110 section 5.6.2).
+/// For each byte, whether it may stand in a token (RFC 9110 section 5.6.2).
 static IS_TOKEN: [bool; 256] = token_table();
 
 const fn token_table() -> [bool; 256] {
@@ -24,12 +24,12 @@ const fn token_table() -> [bool; 256] {
     table
 }
 
-/// May this byte stand in a token, such as a header's name or a method?
+/// Whether this byte may stand in a token, such as a header's name or a method.
 pub(crate) fn is_token_byte(byte: u8) -> bool {
     IS_TOKEN[usize::from(byte)]
 }
 
-/// May this byte stand in a header's value? Visible characters, space, tab, and everything from 0x80 on.
+/// Whether this byte may stand in a header's value: visible characters, space, tab, and everything from 0x80 on.
 pub(crate) fn is_text_byte(byte: u8) -> bool {
     (byte >= b' ' && byte != 0x7f) || byte == b'\t'
 }
@@ -61,8 +61,8 @@ fn what_is_wrong_with_name(name: &[u8], rest: &[u8]) -> &'static str {
     }
 }
 
-/// A field that goes on in further lines (obsolete line folding), as one line: each fold counts as blanks, which a user agent has
-/// to put in its place (RFC 9112 section 5.2).
+/// A field that continues on further lines (obsolete line folding), as one line. Each fold becomes blanks, as RFC 9112 section 5.2 requires
+/// of a user agent.
 pub(super) fn unfold(lines: &[u8]) -> Result<Cow<'_, [u8]>, Malformed> {
     let mut line = Cow::Borrowed(lines);
     let mut from = 0;
@@ -76,7 +76,7 @@ pub(super) fn unfold(lines: &[u8]) -> Result<Cow<'_, [u8]>, Malformed> {
     Ok(line)
 }
 
-/// Refuses control characters. Written without an early exit, so that it compiles to vector instructions.
+/// Refuses control characters. There is no early exit, so that it compiles to vector instructions.
 pub(super) fn check_text(text: &[u8]) -> Result<(), Malformed> {
     if text.iter().fold(true, |all, &byte| all & is_text_byte(byte)) {
         return Ok(());
@@ -88,7 +88,7 @@ pub(super) fn check_text(text: &[u8]) -> Result<(), Malformed> {
     }))
 }
 
-/// Without the spaces and tabs around it.
+/// The text without the spaces and tabs around it.
 pub(super) fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = text {
         text = rest;

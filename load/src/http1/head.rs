@@ -6,17 +6,17 @@ use super::field::{check_text, list, split_field, trim};
 /// How a response's body ends (RFC 9112 section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// There is none.
+    /// The response has no body.
     None,
-    /// After this many bytes.
+    /// The body ends after this many bytes.
     Length(u64),
-    /// With the last chunk and its trailers.
+    /// The body ends with the last chunk and its trailers.
     Chunked,
-    /// With the connection.
+    /// The body ends with the connection.
     UntilClose,
 }
 
-/// The part of a head that was read so far, or all that matters of a complete one.
+/// A response's head, or the part of it that was read so far, reduced to what matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     content_length: u64,
@@ -29,7 +29,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Nothing was read yet.
+    /// The head before anything was read.
     pub(super) const NONE: Self = Self {
         content_length: 0,
         status: 0,
@@ -40,7 +40,7 @@ impl Head {
         says_keep_alive: false,
     };
 
-    /// Reads a status line (without its CRLF): `HTTP/1.1 200 OK`, the reason and the space before it optional.
+    /// Reads a status line (without its CRLF): `HTTP/1.1 200 OK`. The reason and the space before it are optional.
     pub(super) fn status_line(line: &[u8]) -> Result<Self, Malformed> {
         const BAD: Malformed = Malformed("bad status line");
         let rest = line.strip_prefix(b"HTTP/").ok_or(BAD)?;
@@ -65,7 +65,7 @@ impl Head {
     /// Reads a header line (without its CRLF): its name and value.
     pub(super) fn field_line<'l>(&mut self, line: &'l [u8]) -> Result<(&'l [u8], &'l [u8]), Malformed> {
         let (name, value) = split_field(line)?;
-        // The length is compared first: it is cheap, and excludes nearly every other header.
+        // The length is compared first, because that is cheap and excludes nearly every other header.
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
             14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value)?,
@@ -130,7 +130,8 @@ impl Head {
         })
     }
 
-    /// Does the server mean to keep the connection (RFC 9112 section 9.3)? A body that ends with it decides otherwise.
+    /// Whether the server keeps the connection according to the head (RFC 9112 section 9.3). A body that ends with the connection overrides
+    /// this.
     pub(super) fn keeps_connection(&self) -> bool {
         !self.says_close && (!self.is_http_1_0 || self.says_keep_alive)
     }

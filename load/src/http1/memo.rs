@@ -1,8 +1,8 @@
-//! The last complete head this thread has read.
+//! Remembers the last complete head that this thread has read.
 //!
-//! Under load the responses of a server mostly have the same head, byte for byte (a `Date` changes once per second). What
-//! a head means depends on nothing but its bytes, so comparing them with the last one replaces parsing them. It is kept
-//! once per thread rather than once per connection: 15,000 connections then cost no more memory than one.
+//! Under load most responses of a server have the same head, byte for byte, because a `Date` changes only once per second. The meaning of a
+//! head depends on nothing but its bytes, so comparing it with the last one replaces parsing it. There is one memory per thread rather than
+//! per connection, so 15,000 connections need no more memory than one.
 
 use super::head::Head;
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ thread_local! {
         const { RefCell::new(Memo { head: Head::NONE, length: 0, bytes: [0; MAX_BYTES] }) };
 }
 
-/// The head that `bytes` begin with and its length, where it is the same as the last one.
+/// The head at the beginning of `bytes` and its length, if it is the same as the last one.
 pub(super) fn recall(bytes: &[u8]) -> Option<(Head, usize)> {
     LAST.with_borrow(|last| {
         let is_same = last.length > 0 && bytes.starts_with(&last.bytes[..last.length]);

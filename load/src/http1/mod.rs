@@ -29,26 +29,26 @@ pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser
 pub struct Answer {
     /// The final status (never 1xx).
     pub status: u16,
-    /// May the connection carry another request? (version, `Connection` header, and how the body was delimited)
+    /// Whether the connection may carry another request, according to the version, the `Connection` header, and the end of the body.
     pub keep_alive: bool,
-    /// Body bytes, without framing.
+    /// The number of body bytes, without framing.
     pub body_bytes: u64,
 }
 
-/// The outcome of feeding bytes.
+/// The result of feeding bytes to the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
-    /// All bytes were taken and the response is not complete.
+    /// All bytes were taken, and the response is not complete.
     More,
-    /// The response is complete after `consumed` bytes of this call; the rest belongs to what follows.
+    /// The response is complete after `consumed` bytes of this call; later bytes do not belong to it.
     Complete {
         /// The response.
         answer: Answer,
-        /// Bytes of this call that belong to it.
+        /// The number of bytes of this call that belong to the response.
         consumed: usize,
     },
 }
 
-/// How a response violates the grammar; the words of `FailureCause::Malformed`.
+/// How a response violates the grammar, in the words of `FailureCause::Malformed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);

@@ -1,4 +1,4 @@
-//! The state of one connection's response between two reads.
+//! Parses the responses of one connection, and keeps its state between two reads.
 
 use super::beginning::{bad_beginning, begins_like_http, begins_with_blank};
 use super::field::{BARE_LF, split_field, unfold};
@@ -33,7 +33,7 @@ const CHUNK_LINE_TOO_LONG: Malformed =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// No response is awaited, or the last one is complete or malformed.
+    /// No response is expected, or the last one is complete or malformed.
     Idle,
     StatusLine,
     Fields,
@@ -43,13 +43,13 @@ enum Phase {
     UntilClose,
     ChunkLine,
     ChunkData,
-    /// Before the CR after a chunk's data, then before its LF.
+    /// Before the CR after a chunk's data.
     ChunkCr,
     ChunkLf,
     Trailers,
 }
 
-/// The beginning of a line whose end has not arrived yet.
+/// The beginning of a line whose end has not arrived.
 #[derive(Debug, Default)]
 struct PartialLine {
     bytes: Kept,
@@ -71,13 +71,13 @@ struct PartialLine {
 /// ```
 #[derive(Debug)]
 pub struct ResponseParser {
-    /// Boxed, because few responses need it and each touches the parser.
+    /// Boxed to keep the parser small, because few responses need it and every response touches the parser.
     partial: Option<Box<PartialLine>>,
     head: Head,
     body_bytes: u64,
-    /// Remaining bytes of the body or chunk.
+    /// The remaining bytes of the body or chunk.
     remaining: u64,
-    /// Bytes of complete lines in this head or trailer section.
+    /// The bytes of the complete lines in this head or trailer section.
     section_bytes: u32,
     fields: u16,
     interim_answers: u8,
@@ -93,7 +93,7 @@ impl Default for ResponseParser {
 }
 
 impl ResponseParser {
-    /// A parser that awaits no response: bytes are malformed until [`begin`](Self::begin).
+    /// A parser that expects no response: any bytes are malformed until [`begin`](Self::begin).
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -110,18 +110,18 @@ impl ResponseParser {
         }
     }
 
-    /// A request was sent: its response is awaited. `is_head`: the request was a HEAD, so that its response has no body.
+    /// Expects the response to a request that was sent. `is_head` is true for a HEAD request, whose response has no body.
     pub fn begin(&mut self, is_head: bool) {
         *self = Self { is_head, phase: Phase::StatusLine, ..Self::new() };
     }
 
-    /// Has any byte of this answer come?
+    /// Whether any byte of this response has arrived.
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// The response as if it ended here, where a byte of its body has come; its connection carries no other.
+    /// Ends the response here if a byte of its body has arrived. Its connection cannot carry another response.
     pub(crate) fn end_at_first_byte(&mut self) -> Option<Answer> {
         (self.phase != Phase::Idle && self.body_bytes > 0).then(|| {
             self.phase = Phase::Idle;
@@ -129,7 +129,7 @@ impl ResponseParser {
         })
     }
 
-    /// Is what has come of this response a 408, with which a server ends an idle connection (RFC 9110 section 15.5.9)?
+    /// Whether the response, as far as it has arrived, is a 408, with which a server ends an idle connection (RFC 9110 section 15.5.9).
     pub(crate) const fn is_request_timeout(&self) -> bool {
         self.head.status == REQUEST_TIMEOUT
     }
@@ -137,13 +137,13 @@ impl ResponseParser {
     /// Takes the next bytes of the connection.
     ///
     /// # Errors
-    /// The response violates the grammar or a limit, or none is awaited. The connection cannot be used any more.
+    /// The response violates the grammar or a limit, or none is expected. The connection cannot be used any more.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
         self.feed_to(bytes, &mut Unread)
     }
 
-    /// Takes the next bytes of the connection, and gives the parts of the response to a reader.
+    /// Takes the next bytes of the connection, and passes the parts of the response to a reader.
     ///
     /// # Errors
     /// As [`feed`](Self::feed).
@@ -161,13 +161,13 @@ impl ResponseParser {
         parsed
     }
 
-    /// How many of the next bytes are a body's, whose length is known: they may be passed over with [`skip`](Self::skip).
+    /// How many of the next bytes belong to a body of known length, so that [`skip`](Self::skip) may skip them.
     #[must_use]
     pub fn skippable(&self) -> u64 {
         if self.phase == Phase::Body { self.remaining } else { 0 }
     }
 
-    /// Passes over bytes of the body; at most [`skippable`](Self::skippable).
+    /// Skips bytes of the body; at most [`skippable`](Self::skippable).
     pub fn skip(&mut self, bytes: u64) -> Parsed {
         let bytes = bytes.min(self.skippable());
         self.body_bytes += bytes;
@@ -180,11 +180,11 @@ impl ResponseParser {
         Parsed::More
     }
 
-    /// The server closed the connection. A body that ends with the connection is complete now.
+    /// Handles that the server closed the connection, which completes a body that ends with the connection.
     ///
     /// # Errors
-    /// Anything else is cut off: [`FailureCause::ClosedBeforeAnswer`] where no byte of the response has arrived,
-    /// [`FailureCause::TruncatedAnswer`] otherwise.
+    /// Any other response is cut off: [`FailureCause::ClosedBeforeAnswer`] if no byte of it has arrived, [`FailureCause::TruncatedAnswer`]
+    /// otherwise.
     pub fn end_of_stream(&mut self) -> Result<Answer, FailureCause> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::UntilClose => Ok(self.answer(false)),
@@ -224,7 +224,7 @@ impl ResponseParser {
         Ok(Parsed::More)
     }
 
-    /// The common case: a head begins with the first of these bytes, and mostly ends among them.
+    /// Handles the common case: a head begins with the first of these bytes, and mostly ends among them.
     fn whole_head<S: ResponseSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, Malformed> {
         if !S::READS
             && let Some((head, length)) = memo::recall(bytes)
@@ -240,14 +240,14 @@ impl ResponseParser {
             }
             length += self.line(&bytes[length..], sink)?;
         }
-        // After an interim response, or in the middle of the first line, it still is the status line.
+        // After an interim response, or in the middle of the first line, the phase is still the status line.
         if self.phase != Phase::StatusLine {
             memo::keep(&bytes[..length], self.head);
         }
         Ok(length)
     }
 
-    /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not arrived yet.
+    /// Takes the rest of a line and acts on it, or keeps all bytes if its end has not arrived.
     fn line(&mut self, bytes: &[u8], sink: &mut impl ResponseSink) -> Result<usize, Malformed> {
         let end = self.line_end(bytes);
         let taken = end.unwrap_or(bytes.len());
@@ -265,15 +265,15 @@ impl ResponseParser {
             return Ok(taken);
         }
         if self.phase == Phase::StatusLine && !begins_like_http(&partial.bytes) {
-            // Something that is not HTTP at all may never send a line end.
+            // A peer that does not speak HTTP may never send a line end.
             return Err(bad_beginning(&partial.bytes));
         }
         self.partial = Some(partial);
         Ok(taken)
     }
 
-    /// Where the line ends that goes on with these bytes; `None`: not among them, as far as they show. A field may go on in the next
-    /// line, which then begins with a blank.
+    /// The place after the end of the line that these bytes continue; `None` if the end is not among them. A field may continue on the next
+    /// line if that begins with a blank, so the next line is needed.
     #[inline]
     fn line_end(&self, bytes: &[u8]) -> Option<usize> {
         let held = self.partial.as_ref().map_or(&[][..], |partial| &partial.bytes);
@@ -393,8 +393,7 @@ impl ResponseParser {
     }
 }
 
-/// May a server end an idle connection with these bytes? They are a 408, or another response after which it closes, or may become
-/// one.
+/// Whether a server may end an idle connection with these bytes: they are, or may become, a 408 or another response after which it closes.
 pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
     let mut parser = ResponseParser::new();
     parser.begin(false);

@@ -1,8 +1,8 @@
-//! Error codes (RFC 9113 section 7), as the cause that a user reads.
+//! HTTP/2 error codes (RFC 9113 section 7), and the failure causes that they stand for.
 
 use crate::failure::FailureCause;
 
-/// Why a stream or a connection was given up.
+/// The reason why a stream or a connection was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ErrorCode(pub u32);
 
@@ -22,23 +22,23 @@ impl ErrorCode {
     pub const INADEQUATE_SECURITY: Self = Self(0xc);
     pub const HTTP_1_1_REQUIRED: Self = Self(0xd);
 
-    /// The server reset the stream.
+    /// The cause of failure if the server reset the stream.
     pub fn of_reset(self) -> FailureCause {
         FailureCause::Http2(reset_text(self))
     }
 
-    /// The server is about to close the connection.
+    /// The cause of failure if the server is about to close the connection.
     pub fn of_go_away(self) -> FailureCause {
         FailureCause::Http2(go_away_text(self))
     }
 
-    /// The server did what the protocol forbids.
+    /// The cause of failure if the server violated the protocol.
     pub fn of_breach(self) -> FailureCause {
         FailureCause::Http2(breach_text(self))
     }
 }
 
-/// The error names, each with what was received or found before it.
+/// Defines the texts of all error codes, each after a description of the event.
 macro_rules! texts {
     ($name:ident, $before:literal) => {
         fn $name(code: ErrorCode) -> &'static str {

@@ -1,4 +1,4 @@
-//! Frames (RFC 9113 sections 4 and 6).
+//! Reads and writes frames (RFC 9113 sections 4 and 6).
 
 use super::error_code::ErrorCode;
 use super::{flag, kind};
@@ -7,7 +7,7 @@ pub(super) const HEAD_BYTES: usize = 9;
 /// The default SETTINGS_MAX_FRAME_SIZE, which we never change.
 pub(super) const MAX_PAYLOAD_BYTES: usize = 16_384;
 
-/// The head of a frame, which stands before its payload.
+/// The head of a frame, which precedes its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHead {
     pub length: usize,
@@ -73,14 +73,14 @@ pub(super) fn write_reset(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
     out.extend_from_slice(&code.0.to_be_bytes());
 }
 
-/// We process no streams of the server's, so that its last one is always 0.
+/// Writes a GOAWAY frame. The server opens no streams, so the last stream is always 0.
 pub(super) fn write_go_away(out: &mut Vec<u8>, code: ErrorCode) {
     FrameHead { length: 8, kind: kind::GOAWAY, flags: 0, stream: 0 }.write(out);
     out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(&code.0.to_be_bytes());
 }
 
-/// A header block in one HEADERS frame and as many CONTINUATION frames as it needs.
+/// Writes a header block as one HEADERS frame and as many CONTINUATION frames as it needs.
 pub(super) fn write_header_block(
     out: &mut Vec<u8>,
     stream: u32,

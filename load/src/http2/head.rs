@@ -1,4 +1,4 @@
-//! The head of a response: which fields it may have (RFC 9113 sections 8.2 and 8.3).
+//! The head of a response, with the rules for its fields (RFC 9113 sections 8.2 and 8.3).
 
 /// The fields of a final or interim response that matter here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Head {
     }
 }
 
-/// Takes the fields of one header block.
+/// Reads the fields of one header block.
 #[derive(Debug, Default)]
 pub(super) struct FieldReader {
     status: Option<u16>,
@@ -57,20 +57,20 @@ impl FieldReader {
         !name.is_empty() && name.iter().all(|&byte| IN_NAMES[byte as usize]) && !is_of_a_connection(name)
     }
 
-    /// The head of a response. `None`: it is malformed.
+    /// The head of a response; `None` if it is malformed.
     pub fn head(&self) -> Option<Head> {
         // RFC 9113 section 8.6: 101 has no meaning in HTTP/2.
         let status = self.status.filter(|&status| status != 101 && !self.is_malformed)?;
         Some(Head { status, content_length: self.content_length })
     }
 
-    /// Trailers have no pseudo-header fields.
+    /// Whether the fields are valid trailers, which have no pseudo-header fields.
     pub fn are_trailers(&self) -> bool {
         !self.is_malformed && self.status.is_none()
     }
 }
 
-/// The characters of names: those of a token without upper case.
+/// For each byte, whether it may stand in a name: the characters of a token without upper case.
 static IN_NAMES: [bool; 256] = {
     let mut table = [false; 256];
     let text = b"!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz";
@@ -96,7 +96,7 @@ fn content_length(value: &[u8]) -> Option<u64> {
     str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// Fields that belong to one HTTP/1.1 connection are malformed here (RFC 9113 section 8.2.2).
+/// Whether a field belongs to one HTTP/1.1 connection, which makes it malformed here (RFC 9113 section 8.2.2).
 fn is_of_a_connection(name: &[u8]) -> bool {
     matches!(name, b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade")
 }

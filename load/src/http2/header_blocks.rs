@@ -1,4 +1,4 @@
-//! The server's header blocks, from frames to heads.
+//! Decodes the server's header blocks into heads.
 
 use super::error_code::ErrorCode;
 use super::head::{FieldReader, Head};
@@ -6,7 +6,7 @@ use super::hpack::{Decoder, HpackError};
 use crate::failure::FailureCause;
 use crate::response::ResponseSink;
 
-/// A header block is not larger, neither as it is sent nor decoded.
+/// The largest header block, both as it is sent and decoded.
 pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// Longer blocks are decoded each time.
 const LONGEST_REMEMBERED_BYTES: usize = 1_024;
@@ -14,7 +14,7 @@ pub(super) const TOO_LARGE: FailureCause = FailureCause::Http2(
     "the head of a response is larger than 64 KiB, the most that is read; send less from the server",
 );
 
-/// Reads header blocks. A block that is the same as the one before says the same, if no table has changed.
+/// Reads header blocks. As long as no table changes, a block that is the same as the previous one has the same meaning.
 #[derive(Debug)]
 pub(super) struct HeaderBlocks {
     decoder: Decoder,
@@ -23,7 +23,7 @@ pub(super) struct HeaderBlocks {
     last_version: u64,
 }
 
-/// Why the connection cannot go on.
+/// The reason why the connection cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Breach {
     pub code: ErrorCode,
@@ -56,7 +56,7 @@ impl HeaderBlocks {
         Self { decoder: Decoder::new(), last: Vec::new(), last_head: None, last_version: 0 }
     }
 
-    /// The head of a response; `None`: it is malformed.
+    /// The head of a response; `None` if it is malformed.
     ///
     /// # Errors
     /// The block cannot be decoded.
@@ -83,7 +83,7 @@ impl HeaderBlocks {
         Ok(head)
     }
 
-    /// The same, and its fields go to a sink.
+    /// The head of a response, whose fields also go to a sink.
     ///
     /// # Errors
     /// The block cannot be decoded.
@@ -99,7 +99,7 @@ impl HeaderBlocks {
         Ok(reader.head())
     }
 
-    /// False: they are malformed.
+    /// Whether the block contains valid trailers.
     ///
     /// # Errors
     /// The block cannot be decoded.
@@ -109,7 +109,7 @@ impl HeaderBlocks {
         Ok(reader.are_trailers())
     }
 
-    /// A block whose stream is gone still changes the table.
+    /// Decodes a block whose stream is gone, because it still changes the table.
     ///
     /// # Errors
     /// The block cannot be decoded.

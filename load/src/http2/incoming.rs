@@ -1,4 +1,4 @@
-//! Received bytes, cut into frames.
+//! Cuts received bytes into frames.
 
 use super::frames::{FrameHead, HEAD_BYTES, MAX_PAYLOAD_BYTES};
 
@@ -8,23 +8,23 @@ pub(super) struct Incoming {
     partial: Vec<u8>,
 }
 
-/// A frame, or why there is none.
+/// A frame, or the reason why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cut<'b> {
     Frame(FrameHead, &'b [u8]),
-    /// The rest of it has not arrived.
+    /// The rest of the frame has not arrived.
     Incomplete,
     TooLarge,
 }
 
 impl Incoming {
-    /// Does it hold no part of a frame?
+    /// Whether no part of a frame is held.
     pub fn is_empty(&self) -> bool {
         self.partial.is_empty()
     }
 
-    /// Completes the partial frame as far as `bytes` reach, and takes what it used from them. The frame's memory has to
-    /// be given back with `keep`.
+    /// Completes the partial frame with the beginning of `bytes`, and removes the bytes that it used. The caller must return the frame's
+    /// memory with `keep`.
     pub fn complete(&mut self, bytes: &mut &[u8]) -> Option<Vec<u8>> {
         if self.partial.is_empty() {
             return None;
@@ -47,13 +47,13 @@ impl Incoming {
         *bytes = rest;
     }
 
-    /// Keeps the memory of a frame that was completed.
+    /// Takes back the memory of a completed frame.
     pub fn keep(&mut self, mut frame: Vec<u8>) {
         frame.clear();
         self.partial = frame;
     }
 
-    /// Keeps the beginning of a frame.
+    /// Holds the beginning of a frame.
     pub fn begin(&mut self, bytes: &[u8]) {
         self.partial.extend_from_slice(bytes);
     }

@@ -1,14 +1,14 @@
-//! The client side of HTTP/2 (RFC 9113): received bytes go in, bytes to send and ended requests come out. It has no runtime,
-//! no socket and no clock.
+//! The client side of HTTP/2 (RFC 9113): received bytes go in, bytes to send and ended requests come out. It needs no runtime, socket or
+//! clock.
 //!
 //! ```text
 //! received bytes ──> Http2Session ─> frames ─> header_blocks (hpack) ─> head ─> StreamEnd
 //! FieldRequest ────> Http2Session ─> request_blocks (hpack) ─> frames ─> bytes to send
 //! ```
 //!
-//! It is a library of our own because it is measured: what a general one does per frame (a queue, a map of headers, a
-//! waker) costs several times what the request itself needs. It is as strict as the parser of HTTP/1.1: whatever the
-//! protocol forbids is a named failure.
+//! It is our own library because its cost is part of what we measure: the work of a general one per frame (a queue, a map of headers, a
+//! waker) costs several times what the request itself needs. It is as strict as the HTTP/1.1 parser: whatever the protocol forbids is a
+//! failure with a name.
 
 mod error_code;
 mod flag;

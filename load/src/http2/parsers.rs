@@ -1,4 +1,4 @@
-//! HTTP/2 as the fuzzing reads it: each function takes any bytes, and panics where a promise is broken.
+//! Entry points for fuzzing HTTP/2: each function takes any bytes, and panics if a promise is broken.
 
 use super::hpack::{Decoder, Encoder};
 use super::{Http2Session, StreamEnd};
@@ -7,13 +7,13 @@ use crate::response::ReadParts;
 use bytes::Bytes;
 use std::sync::Arc;
 
-/// The streams of a session, each with a request.
+/// The methods of the requests, one for each stream of the session.
 const METHODS: [&str; 4] = ["POST", "GET", "HEAD", "POST"];
 const EMPTY_SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 const MOST_BLOCK_BYTES: usize = 65_536;
 
-/// Reads frames of a server. Each request ends exactly once, and in whatever pieces the bytes come, the same happens. The first byte
-/// chooses the size of the pieces, and whether responses are kept.
+/// Reads frames of a server. Checks that each request ends exactly once, and that it does not matter in which pieces the bytes come. The
+/// first byte chooses the size of the pieces, and whether responses are kept.
 pub fn session(bytes: &[u8]) {
     let Some((&choice, frames)) = bytes.split_first() else { return };
     let at_once = outcome(frames, choice, usize::MAX);
@@ -23,7 +23,7 @@ pub fn session(bytes: &[u8]) {
     assert_eq!(outcome(frames, choice, 1 + usize::from(choice >> 2)), at_once, "pieces change nothing");
 }
 
-/// How requests end where the server sends these frames, and what is sent to it.
+/// How requests end when the server sends these frames, and the bytes that are sent to it.
 fn outcome(frames: &[u8], choice: u8, piece_bytes: usize) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
     let reads = (choice & 1 != 0).then(|| Arc::new(ReadParts::whole(&["set-cookie"])));
     let mut session = Http2Session::new(METHODS.len() as u32, reads.as_ref());
@@ -43,7 +43,7 @@ fn outcome(frames: &[u8], choice: u8, piece_bytes: usize) -> (Vec<(u32, StreamEn
     (std::iter::from_fn(|| session.next_end()).collect(), sent)
 }
 
-/// Reads header blocks, each after a byte with its length. Fields that were read are the same after they were written and read again.
+/// Reads header blocks, each after a byte with its length. Checks that fields stay the same after they are written and read again.
 pub fn header_blocks(mut bytes: &[u8]) {
     let mut decoder = Decoder::new();
     let (mut encoder, mut second) = (Encoder::new(), Decoder::new());

@@ -38,7 +38,7 @@ impl Http2Session {
             kind::PING => self.on_ping(head, payload),
             kind::GOAWAY => self.on_go_away(payload),
             kind::CONTINUATION => self.on_continuation(head, payload),
-            // Our settings exclude push.
+            // Our settings forbid push.
             kind::PUSH_PROMISE => Err(ErrorCode::PROTOCOL_ERROR.into()),
             kind::PRIORITY if payload.len() != PRIORITY_BYTES => Err(ErrorCode::FRAME_SIZE_ERROR.into()),
             _ => Ok(()),
@@ -76,7 +76,7 @@ impl Http2Session {
         self.on_block(head.stream, self.partial_block.ends_stream, &block)
     }
 
-    /// Keeps a part of a header block until the others have arrived.
+    /// Holds a part of a header block until the other parts have arrived.
     fn keep_block(&mut self, part: &[u8]) -> Result<(), Breach> {
         let breach = Breach { code: ErrorCode::ENHANCE_YOUR_CALM, cause: NO_ROOM };
         self.partial_block.bytes.push(part).then_some(()).ok_or(breach)
@@ -165,7 +165,7 @@ impl Http2Session {
         }
     }
 
-    /// The server has ended the stream.
+    /// Handles that the server has ended the stream.
     #[inline]
     fn complete(&mut self, place: u32) {
         let stream = self.streams.at(place);
@@ -181,7 +181,7 @@ impl Http2Session {
         self.ended.push_back((place, StreamEnd::Complete { status, body_bytes }));
     }
 
-    /// The response is complete with what has come of its body.
+    /// Completes the response with the part of its body that has arrived.
     fn cut_off(&mut self, place: u32) {
         let stream = self.streams.at(place);
         let body_bytes = stream.body_bytes;
@@ -190,7 +190,7 @@ impl Http2Session {
         self.ended.push_back((place, StreamEnd::Complete { status, body_bytes }));
     }
 
-    /// The server broke the protocol on one stream. `has_ended`: it sends no more on it.
+    /// Handles that the server violated the protocol on one stream. `has_ended` is true if the server sends no more on it.
     fn break_stream(&mut self, place: u32, code: ErrorCode, has_ended: bool) {
         self.leave_stream(place, code, has_ended);
         self.fail_stream(place, code.of_breach(), Again::Never);
@@ -247,7 +247,7 @@ impl Http2Session {
             if !payload.is_empty() {
                 return Err(ErrorCode::FRAME_SIZE_ERROR.into());
             }
-            // It acknowledges ours, which is one, and the server's own come first.
+            // The frame acknowledges our settings, which we send once; the server's own settings must come first.
             let is_asked = self.is_set_up && !std::mem::replace(&mut self.is_acknowledged, true);
             return if is_asked { Ok(()) } else { Err(ErrorCode::PROTOCOL_ERROR.into()) };
         }
@@ -280,8 +280,8 @@ impl Http2Session {
         Ok(())
     }
 
-    /// Streams above the last one that the server names were not looked at. After a GOAWAY with an error they fail all
-    /// the same: a server that gives up under load is what a load is there to show.
+    /// The server did not process streams above the last one that it names. After a GOAWAY with an error they fail nevertheless: a server
+    /// that gives up under load is something that a load should show.
     fn on_go_away(&mut self, payload: &[u8]) -> Result<(), Breach> {
         if payload.len() < GOAWAY_BYTES {
             return Err(ErrorCode::FRAME_SIZE_ERROR.into());

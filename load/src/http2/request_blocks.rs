@@ -1,17 +1,18 @@
-//! Our header blocks.
+//! Encodes the header blocks of requests.
 
 use super::frames;
 use super::hpack::Encoder;
 use crate::request::FieldRequest;
 
-/// So many requests that never vary are kept encoded on each connection.
+/// The number of requests without varying parts that each connection keeps encoded.
 const MAX_CACHED: usize = 64;
 
-/// Writes the header blocks of requests. Those of requests that never vary are encoded until that changes no table any more.
+/// Writes the header blocks of requests. The block of a request without varying parts is encoded until that no longer changes a table, and
+/// is kept from then on.
 #[derive(Debug)]
 pub(super) struct RequestBlocks {
     encoder: Encoder,
-    /// By the request's number among those that never vary.
+    /// The kept blocks, by the number of the request among those that never vary.
     cached: Vec<CachedBlock>,
     scratch: Vec<u8>,
 }
@@ -27,7 +28,7 @@ impl RequestBlocks {
         Self { encoder: Encoder::new(), cached: Vec::new(), scratch: Vec::new() }
     }
 
-    /// The server's SETTINGS_HEADER_TABLE_SIZE.
+    /// Applies the server's SETTINGS_HEADER_TABLE_SIZE.
     pub fn set_table_bytes(&mut self, bytes: usize) {
         self.encoder.set_max_bytes(bytes);
     }

@@ -1,4 +1,4 @@
-//! How requests leave.
+//! Sends requests over streams.
 
 use super::error_code::ErrorCode;
 use super::frames::{self, FrameHead};
@@ -10,14 +10,14 @@ use super::{flag, kind};
 use crate::request::FieldRequest;
 use std::sync::Arc;
 
-/// Larger frames save nothing, even if the server accepts them.
+/// The largest frame for a body; larger ones save nothing, even if the server accepts them.
 const MAX_DATA_BYTES: usize = 64 * 1024;
 
 impl Http2Session {
     /// Begins a request on a stream that has none.
     ///
     /// # Errors
-    /// It was not sent.
+    /// The request was not sent.
     pub fn send(&mut self, place: u32, request: &Arc<FieldRequest>) -> Result<(), NotSent> {
         if !self.takes_requests() {
             return Err(self.not_sent());
@@ -48,7 +48,7 @@ impl Http2Session {
         }
     }
 
-    /// Begins requests that waited, as far as the server takes more streams.
+    /// Begins requests that wait, as far as the server allows more streams.
     pub(super) fn begin_waiting(&mut self) {
         while self.streams.open() < self.settings.max_streams {
             let Some(place) = self.waiting.pop_front() else { return };
@@ -74,7 +74,7 @@ impl Http2Session {
         }
     }
 
-    /// Ends a stream, with RST_STREAM where either side would still send. `has_ended`: the server does not.
+    /// Ends a stream, with RST_STREAM if one side would still send. `has_ended` is true if the server sends no more.
     #[inline]
     pub(super) fn leave_stream(&mut self, place: u32, code: ErrorCode, has_ended: bool) {
         let stream = self.streams.get(place);
@@ -86,20 +86,20 @@ impl Http2Session {
         self.streams.give_up(place);
     }
 
-    /// The server has closed the stream.
+    /// Handles that the server has closed the stream.
     pub(super) fn close_stream(&mut self, place: u32) {
         self.blocked.retain(|&blocked| blocked != place);
         self.streams.close(place);
     }
 
-    /// Sends of all bodies what the windows allow.
+    /// Sends as much of all bodies as the windows allow.
     pub(super) fn send_bodies(&mut self) {
         let mut blocked = std::mem::take(&mut self.blocked);
         blocked.retain(|&place| self.send_body(place));
         self.blocked = blocked;
     }
 
-    /// True: something is left.
+    /// Sends as much of a body as the windows allow; returns `true` if something is left.
     fn send_body(&mut self, place: u32) -> bool {
         let max_frame = self.settings.max_frame_bytes.min(MAX_DATA_BYTES);
         let stream = self.streams.at(place);

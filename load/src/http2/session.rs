@@ -1,4 +1,4 @@
-//! One connection that many streams share.
+//! An HTTP/2 connection, which many streams share.
 
 use super::error_code::ErrorCode;
 use super::frames;
@@ -16,16 +16,16 @@ use crate::response::{Kept, ReadParts, ResponseReader};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The receive window: large enough that no response waits for a WINDOW_UPDATE.
+/// The receive window of a stream, large enough that no response waits for a WINDOW_UPDATE.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
-/// The window of each connection as it begins; SETTINGS do not change it (RFC 9113 section 6.9.2).
+/// The initial window of each connection, which SETTINGS do not change (RFC 9113 section 6.9.2).
 const FIRST_WINDOW_BYTES: u32 = 65_535;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const NOT_HTTP2: FailureCause = FailureCause::Http2NotSpoken;
 const TLS_INSTEAD: FailureCause = FailureCause::Http2("TLS instead of a frame (is this an https:// port?)");
 
-/// More acknowledgements than this do not wait to be sent: a server that requests them and reads none would fill the memory.
+/// The largest number of acknowledgements that wait to be sent: a server that requests them and reads none would otherwise fill the memory.
 const MOST_UNSENT_ACKNOWLEDGEMENTS: u32 = 10_000;
 const FLOOD: FailureCause = FailureCause::Http2(
     "the server sent more than 10,000 PING or SETTINGS frames and read no acknowledgement",
@@ -34,63 +34,63 @@ const FLOOD: FailureCause = FailureCause::Http2(
 /// The server's GOAWAY.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GoAway {
-    /// Streams with higher numbers were not looked at.
+    /// The server did not process streams with higher numbers.
     pub last_id: u32,
     pub code: ErrorCode,
 }
 
-/// Why the connection is over.
+/// The reason why the connection is over.
 #[derive(Clone, Copy, Debug)]
 enum Over {
-    /// It ended, or failed with this errno.
+    /// The connection ended, or failed with this errno.
     Lost(Option<i32>),
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     Breach(FailureCause),
 }
 
 /// An incomplete header block.
 #[derive(Debug, Default)]
 pub(super) struct PartialBlock {
-    /// 0: there is none.
+    /// The number of its stream; 0 if there is no incomplete block.
     pub stream: u32,
     pub ends_stream: bool,
     pub bytes: Kept,
 }
 
-/// One connection that many streams share.
+/// An HTTP/2 connection, which many streams share.
 #[derive(Debug)]
 pub(crate) struct Http2Session {
     incoming: Incoming,
-    /// When the bytes that are read arrived.
+    /// When the bytes arrived that are being read.
     pub arrived_ns: Nanos,
     pub(super) outgoing: Vec<u8>,
     pub(super) streams: Streams,
-    /// The first byte of its body completes a response.
+    /// A response is complete with the first byte of its body.
     pub first_byte: bool,
     pub(super) settings: ServerSettings,
     /// The server's settings have arrived.
     pub(super) is_set_up: bool,
-    /// The server has acknowledged ours.
+    /// The server has acknowledged our settings.
     pub(super) is_acknowledged: bool,
     pub(super) header_blocks: HeaderBlocks,
     pub(super) partial_block: PartialBlock,
     pub(super) request_blocks: RequestBlocks,
     pub(super) receive_window: ReceiveWindow,
     pub(super) send_window: SendWindow,
-    /// Places whose requests wait for a stream.
+    /// Places whose requests wait until the server allows another stream.
     pub(super) waiting: VecDeque<u32>,
-    /// Places whose bodies wait for a window.
+    /// Places whose bodies wait for a larger window.
     pub(super) blocked: Vec<u32>,
     pub(super) ended: VecDeque<(u32, StreamEnd)>,
     pub(super) go_away: Option<GoAway>,
-    /// The number of PING and SETTINGS acknowledged since bytes left last.
+    /// The number of acknowledgements of PING and SETTINGS since bytes were last sent.
     pub unsent_acknowledgements: u32,
     over: Option<Over>,
 }
 
 impl Http2Session {
-    /// The client's preface is the first that leaves (RFC 9113 section 3.4). No request is sent before the server's settings
-    /// have arrived: before that, neither its limit of streams nor its support of HTTP/2 is known.
+    /// Begins a session: the client's preface is sent first (RFC 9113 section 3.4). No request is sent before the server's settings have
+    /// arrived, because only they show its limit on streams and that it supports HTTP/2.
     pub fn new(width: u32, reads: Option<&Arc<ReadParts>>) -> Self {
         let mut outgoing = PREFACE.to_vec();
         let settings = [
@@ -123,7 +123,7 @@ impl Http2Session {
         }
     }
 
-    /// Bytes were received.
+    /// Handles received bytes.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.over.is_some() {
             return;
@@ -161,14 +161,14 @@ impl Http2Session {
         }
     }
 
-    /// The connection ended, or failed with this errno.
+    /// Handles that the connection ended, or failed with this errno.
     pub fn end(&mut self, errno: Option<i32>) {
         if self.over.is_none() {
             self.finish(Over::Lost(errno));
         }
     }
 
-    /// The server's SETTINGS_MAX_CONCURRENT_STREAMS, once known.
+    /// The server's SETTINGS_MAX_CONCURRENT_STREAMS; `None` until it is known.
     ///
     /// # Errors
     /// The cause that kept the connection from being set up.
@@ -183,7 +183,7 @@ impl Http2Session {
         }
     }
 
-    /// While a connection is being set up, most failures mean that the server does not support HTTP/2.
+    /// The cause for a connection that could not be set up: most failures at that stage mean that the server does not support HTTP/2.
     fn refusal(&self, over: Over) -> FailureCause {
         match (over, self.go_away) {
             (_, Some(GoAway { code, .. })) if code != ErrorCode::NO_ERROR => code.of_go_away(),
@@ -193,22 +193,22 @@ impl Http2Session {
         }
     }
 
-    /// Has the server broken the protocol?
+    /// Whether the server has violated the protocol.
     pub const fn is_breached(&self) -> bool {
         matches!(self.over, Some(Over::Breach(_)))
     }
 
-    /// Does the connection take new requests? After a GOAWAY it only carries those it has.
+    /// Whether the connection takes new requests. After a GOAWAY it only finishes those it has.
     pub fn takes_requests(&mut self) -> bool {
         self.is_set_up && self.over.is_none() && self.go_away.is_none() && self.streams.next_id().is_some()
     }
 
-    /// Did the server's GOAWAY come after a stream that it has taken? Each connection of such a server ends requests.
+    /// Whether the server sent a GOAWAY after it had processed a stream. Each connection to such a server ends some requests.
     pub fn has_taken_streams(&self) -> bool {
         self.go_away.is_some_and(|go_away| go_away.last_id > 0) && self.streams.next_id() != Some(1)
     }
 
-    /// An acknowledgement is to be sent.
+    /// Counts an acknowledgement that must be sent.
     pub(super) fn acknowledge(&mut self) -> Result<(), Breach> {
         self.unsent_acknowledgements += 1;
         if self.unsent_acknowledgements > MOST_UNSENT_ACKNOWLEDGEMENTS {
@@ -223,28 +223,28 @@ impl Http2Session {
         self.ended.pop_front()
     }
 
-    /// The reader of the response of a stream that has just ended, where responses are read.
+    /// The reader of the response on a stream that has just ended; `None` if responses are not read.
     pub fn reader(&mut self, place: u32) -> Option<&mut ResponseReader> {
         self.streams.at(place).reader.as_deref_mut()
     }
 
-    /// When the final header of the last response of a stream arrived.
+    /// When the final header of the last response on a stream arrived.
     pub fn head_ns(&self, place: u32) -> Nanos {
         self.streams.get(place).head_ns
     }
 
-    /// Has the final header of the open stream's response arrived?
+    /// Whether the final header of the response has arrived, on a stream that is open.
     pub fn has_head(&self, place: u32) -> bool {
         let stream = self.streams.get(place);
         matches!(stream.state, StreamState::Open) && stream.head.is_some()
     }
 
-    /// Takes the bytes that are to be sent now.
+    /// Takes the bytes that must be sent now.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) {
         outgoing.append(&mut self.outgoing);
     }
 
-    /// Why a request cannot be sent over this connection.
+    /// The reason why a request cannot be sent over this connection.
     pub(super) fn not_sent(&self) -> NotSent {
         let cause = match (self.over, self.go_away) {
             (_, Some(go_away)) => go_away.code.of_go_away(),
@@ -255,7 +255,7 @@ impl Http2Session {
         NotSent { cause, again: Again::Send }
     }
 
-    /// The connection is over, and with it all its streams.
+    /// Ends the connection with all its streams.
     fn finish(&mut self, over: Over) {
         self.over = Some(over);
         self.waiting.clear();
@@ -273,7 +273,7 @@ impl Http2Session {
         }
     }
 
-    /// A request that waited for a stream gets none.
+    /// Ends a request that waited for a stream in vain.
     pub(super) fn end_unsent(&mut self, place: u32) {
         let NotSent { cause, again } = self.not_sent();
         self.streams.at(place).state = StreamState::Idle;
@@ -295,7 +295,7 @@ impl Http2Session {
         };
         let is_lost = matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset);
         match self.go_away {
-            // The server had begun to process it; its GOAWAY has the reason.
+            // The server had begun to process the request, and its GOAWAY gives the reason.
             Some(GoAway { code, .. })
                 if code != ErrorCode::NO_ERROR && (is_lost || cause == FailureCause::TruncatedAnswer) =>
             {

@@ -15,7 +15,7 @@ pub(super) const MAX_HEADER_LIST_SIZE: u16 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ServerSettings {
     pub header_table_bytes: usize,
-    /// The smallest that it was since the frame before: an encoder must go through it (RFC 7541 section 4.2).
+    /// The smallest table size since the previous frame, because an encoder must apply it (RFC 7541 section 4.2).
     pub least_table_bytes: usize,
     pub max_streams: u32,
     pub initial_window_bytes: i64,
@@ -33,10 +33,10 @@ impl ServerSettings {
         }
     }
 
-    /// Takes the payload of a SETTINGS frame.
+    /// Applies the payload of a SETTINGS frame.
     ///
     /// # Errors
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     pub fn change(&mut self, payload: &[u8]) -> Result<(), ErrorCode> {
         let (settings, []) = payload.as_chunks::<6>() else { return Err(ErrorCode::FRAME_SIZE_ERROR) };
         self.least_table_bytes = usize::MAX;
@@ -53,7 +53,7 @@ impl ServerSettings {
                 self.header_table_bytes = value as usize;
                 self.least_table_bytes = self.least_table_bytes.min(self.header_table_bytes);
             }
-            // A server cannot be pushed to.
+            // A server must not enable push, because nothing can be pushed to it.
             ENABLE_PUSH if value != 0 => return Err(ErrorCode::PROTOCOL_ERROR),
             MAX_CONCURRENT_STREAMS => self.max_streams = value,
             INITIAL_WINDOW_SIZE if i64::from(value) > MAX_WINDOW_BYTES => {

@@ -1,28 +1,28 @@
-//! How requests over HTTP/2 end.
+//! The ways in which requests over HTTP/2 end.
 
 use crate::failure::FailureCause;
 
-/// May the request go over another connection?
+/// Whether a failed request may be sent over another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// No: it failed.
+    /// No: the request failed.
     Never,
-    /// Yes, where the connection may have been closed as idle, and it counts as sent again (RFC 9112 section 9.3.1).
+    /// Yes, if the connection may have been closed as idle; it then counts as sent again (RFC 9112 section 9.3.1).
     IfIdleClose,
-    /// The server declares it unprocessed (RFC 9113 section 8.7), and takes no more over this connection.
+    /// Yes: the server declares it unprocessed (RFC 9113 section 8.7), and takes no more requests over this connection.
     Resend,
-    /// The server refused its stream, unprocessed too, and the connection goes on.
+    /// Yes: the server refused the stream without processing it, and the connection goes on.
     Refused,
-    /// Yes, and no byte of it left before.
+    /// Yes: no byte of it was sent.
     Send,
 }
 
 /// How a request on a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEnd {
-    /// A complete response.
+    /// The response is complete.
     Complete { status: u16, body_bytes: u64 },
-    /// Anything else.
+    /// The request ended without a complete response.
     Broken(Broken),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Broken {
     pub again: Again,
 }
 
-/// A request that could not be handed to the connection.
+/// A request that could not be sent over the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotSent {
     pub cause: FailureCause,

@@ -1,4 +1,4 @@
-//! The streams of a connection: by their place among the load's, and by their number on the wire.
+//! The streams of a connection, by their place among the load's streams and by their number on the wire.
 
 use super::head::Head;
 use super::window::{ReceiveWindow, SendWindow};
@@ -11,34 +11,34 @@ use std::sync::Arc;
 
 /// The highest number of a stream.
 const LAST_ID: u32 = (1 << 31) - 1;
-/// So many of the streams that we gave up last are known one by one.
+/// The number of recently cancelled streams that are remembered one by one.
 const MAX_GIVEN_UP: usize = 1_024;
-/// In place of a place: the stream has ended.
+/// Stands for a place: the stream has ended.
 const ENDED: u32 = u32::MAX;
 
-/// One stream at a time of each place.
+/// The current stream of a place.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub state: StreamState,
-    /// Its number on the wire.
+    /// The stream's number on the wire.
     pub id: u32,
     pub is_idempotent: bool,
     pub is_head: bool,
     /// The head of the final response, once it has arrived.
     pub head: Option<Head>,
-    /// When that arrived.
+    /// When the head arrived.
     pub head_ns: Nanos,
     pub body_bytes: u64,
     /// The part of the request's body that has not been sent yet.
     pub unsent: Bytes,
     pub send_window: SendWindow,
     pub receive_window: ReceiveWindow,
-    /// Takes what the plan reads of its response.
+    /// The reader for the parts of the response that the plan needs.
     pub reader: Option<Box<ResponseReader>>,
 }
 
 impl Stream {
-    /// Nobody reads the response that was arriving: other streams may use its memory.
+    /// Forgets the response that was arriving, so that other streams can use its memory.
     pub fn forget_response(&mut self) {
         self.reader.iter_mut().for_each(|reader| reader.clear());
     }
@@ -48,31 +48,30 @@ impl Stream {
 pub(super) enum StreamState {
     #[default]
     Idle,
-    /// The server takes no more streams for the moment.
+    /// The request waits until the server allows another stream.
     Waiting(Arc<FieldRequest>),
     Open,
 }
 
-/// The stream that a number on the wire stands for.
+/// The state of the stream with a given number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Open(u32),
-    /// We gave it up, and the server may not have known that yet.
+    /// We cancelled the stream, which the server may not have known yet.
     GivenUp,
     Closed,
-    /// It was never opened.
+    /// The stream was never opened.
     Idle,
 }
 
-/// All streams.
 #[derive(Debug)]
 pub(super) struct Streams {
     places: Vec<Stream>,
-    /// The places of the streams from `first_id` on, every second number.
+    /// The places of the streams from `first_id` on; only every second number is a client's.
     opened: VecDeque<u32>,
     first_id: u32,
     given_up: VecDeque<u32>,
-    /// Whatever has this number or a lower one may have been given up.
+    /// The highest number of a cancelled stream that is no longer remembered.
     forgotten_id: u32,
     open: u32,
 }
@@ -106,7 +105,7 @@ impl Streams {
         self.places.len() as u32
     }
 
-    /// How many streams are open.
+    /// The number of open streams.
     pub fn open(&self) -> u32 {
         self.open
     }
@@ -120,7 +119,7 @@ impl Streams {
         &self.places[place as usize]
     }
 
-    /// The number of the next stream; `None`: all are used.
+    /// The number of the next stream; `None` if all numbers are used.
     #[inline]
     pub fn next_id(&self) -> Option<u32> {
         u32::try_from(u64::from(self.first_id) + 2 * self.opened.len() as u64)
@@ -141,7 +140,7 @@ impl Streams {
 
     #[inline]
     pub fn find(&self, id: u32) -> Found {
-        // The server opens none: our settings exclude push.
+        // The server opens no streams, because our settings forbid push.
         if id.is_multiple_of(2) || self.next_id().is_some_and(|next| id >= next) {
             return Found::Idle;
         }
@@ -153,7 +152,7 @@ impl Streams {
         }
     }
 
-    /// The stream at a place has ended.
+    /// Handles that the stream at a place has ended.
     #[inline]
     pub fn close(&mut self, place: u32) {
         let stream = &mut self.places[place as usize];
@@ -168,7 +167,7 @@ impl Streams {
         }
     }
 
-    /// Cancelled by us.
+    /// Remembers that we cancelled a stream.
     pub fn give_up(&mut self, place: u32) {
         self.given_up.push_back(self.places[place as usize].id);
         if self.given_up.len() > MAX_GIVEN_UP {

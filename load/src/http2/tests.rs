@@ -1,4 +1,4 @@
-//! Frames of a server, byte by byte: what each means for its stream.
+//! Frames of a server, byte by byte, and what each means for its stream.
 
 mod connection;
 mod peer;
@@ -18,7 +18,7 @@ fn ends(frames: &[Vec<u8>]) -> Vec<StreamEnd> {
     peer.ends().into_iter().map(|(_, end)| end).collect()
 }
 
-/// How the first of them failed, for what cause and whether alone.
+/// How the first of the requests failed: the cause, and whether the connection survived.
 fn failure(frames: &[Vec<u8>]) -> (String, bool) {
     let ends = ends(frames);
     let Some(StreamEnd::Broken(Broken { cause, again: Again::Never, .. })) = ends.first() else {
@@ -212,7 +212,7 @@ fn a_request_body_goes_as_far_as_the_windows_reach() {
     assert!(peer.sent().ends_with(&data(1, &"b".repeat(10), false)));
     peer.session.receive(&frame(8, 0, 1, &[0, 0, 0, 5]));
     assert_eq!(peer.sent(), data(1, "bbbbb", false));
-    // A setting makes each stream's window 10 larger, then smaller than what was sent.
+    // A setting makes each stream's window 10 bytes larger, and then smaller than what was already sent.
     peer.session.receive(&settings(&[(4, 20)]));
     assert_eq!(peer.sent(), [frame(4, 1, 0, b""), data(1, &"b".repeat(10), false)].concat());
     peer.session.receive(&settings(&[(4, 0)]));
@@ -230,7 +230,7 @@ fn a_body_that_the_server_does_not_want_is_given_up_with_its_complete_response()
     peer.session.receive(&head_200(1, true));
     assert_eq!(peer.sent(), frame(3, 0, 1, &[0, 0, 0, 8]));
     assert_eq!(peer.ends(), [(0, complete(200, 0))]);
-    // The connection's window was used up by it: the next body waits for that.
+    // That body used up the connection's window, so the next body waits for it.
     peer.session.send(0, &request("POST", "b")).unwrap();
     peer.sent();
     peer.session.receive(&frame(8, 0, 0, &[0, 0, 0, 9]));

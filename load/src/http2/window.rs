@@ -1,13 +1,13 @@
 //! Flow control (RFC 9113 section 5.2).
 
-/// No window is larger.
+/// The largest window.
 pub(super) const MAX_WINDOW_BYTES: i64 = (1 << 31) - 1;
 
-/// The bytes that the server may send.
+/// The number of bytes that the server may send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     bytes: u32,
-    /// The bytes that arrived since the server was last told to send more.
+    /// The bytes that have arrived since the server was last allowed to send more.
     used: u32,
 }
 
@@ -16,7 +16,7 @@ impl ReceiveWindow {
         Self { bytes, used: 0 }
     }
 
-    /// Bytes were received. `None`: more than the server may send.
+    /// Counts received bytes; `None` if the server was not allowed to send them.
     #[inline]
     pub fn take(&mut self, bytes: usize) -> Option<()> {
         let left = self.bytes - self.used;
@@ -27,14 +27,14 @@ impl ReceiveWindow {
         Some(())
     }
 
-    /// By how much the window is to be opened again: not before half of it is used.
+    /// By how much the window must be opened again; `None` until half of it is used.
     #[inline]
     pub fn update(&mut self) -> Option<u32> {
         (self.used > self.bytes / 2).then(|| std::mem::take(&mut self.used))
     }
 }
 
-/// The bytes that we may send; negative if the server has made the window smaller meanwhile.
+/// The number of bytes that we may send; negative if the server has made the window smaller meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendWindow(i64);
 
@@ -51,7 +51,7 @@ impl SendWindow {
         self.0 -= bytes as i64;
     }
 
-    /// `None`: no window may be that large.
+    /// Changes the window; `None` if it would become larger than allowed.
     pub fn change(&mut self, by: i64) -> Option<()> {
         self.0 += by;
         (self.0 <= MAX_WINDOW_BYTES).then_some(())

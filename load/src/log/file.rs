@@ -1,4 +1,4 @@
-//! The file of a log.
+//! Writes the file of a log.
 
 use crate::whole_file::WholeFile;
 use flate2::Compression;
@@ -11,27 +11,22 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// `-`.
+    /// The file is `-`, standard output.
     #[error("`log` cannot be standard output, which the result uses: name a file, e.g. requests.csv")]
     Standard,
-    /// Something that is not a file, so that writing it could wait forever or destroy something.
+    /// The file is a pipe, a device or the like, so that writing to it could wait forever or destroy something.
     #[error("`log` {}: it exists and is not a regular file; name another", file.display())]
-    NotRegular {
-        /// Which.
-        file: PathBuf,
-    },
-    /// It cannot be created.
+    NotRegular { file: PathBuf },
+    /// The file cannot be created.
     #[error("`log` {} cannot be created: {source}", file.display())]
     Create {
-        /// Which.
         file: PathBuf,
         /// What the system reported.
         source: io::Error,
     },
-    /// It could not be written to its end.
+    /// The file could not be written to its end.
     #[error("`log` {} could not be written: {source}", file.display())]
     Write {
-        /// Which.
         file: PathBuf,
         /// What the system reported.
         source: io::Error,
@@ -39,7 +34,6 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> io::ErrorKind {
         match self {
@@ -55,12 +49,12 @@ pub(super) enum LogFile {
     Compressed(Box<GzEncoder<BufWriter<WholeFile>>>),
 }
 
-/// Begins the file. One that is there stays until the new one is complete.
+/// Begins the file. An existing file stays until the new one is complete.
 pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
     if file == Path::new("-") {
         return Err(LogError::Standard);
     }
-    // Opening a pipe would wait for its reader, so this comes first.
+    // This check comes first, because opening a pipe would wait for its reader.
     if fs::metadata(file).is_ok_and(|existing| !existing.is_file()) {
         return Err(LogError::NotRegular { file: file.to_owned() });
     }
@@ -76,7 +70,7 @@ pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
 }
 
 impl LogFile {
-    /// Writes what is held back, and puts the file in its place.
+    /// Writes the buffered bytes, and replaces an existing file.
     pub fn finish(self) -> io::Result<()> {
         let out = match self {
             Self::Plain(out) => out,

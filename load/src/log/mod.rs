@@ -1,12 +1,12 @@
-//! One line per request, for analysis outside of Threadcount: off by default, and without waiting for the file.
+//! A log with one line per request, for analysis outside of Threadcount. It is off by default, and the load never waits for its file.
 //!
 //! ```text
 //! engine thread: LogSender ──full batches──> bounded channel ──> writer thread ──> FILE.csv or FILE.csv.gz
 //!                    ^───────────────── empty batches ──────────────┘
 //! ```
 //!
-//! Each sender owns a fixed number of batches. Where the writer falls behind and none is empty, rows are dropped and
-//! counted: the load is never held up, memory is bounded, and the count is part of the result.
+//! Each sender owns a fixed number of batches. If the writer falls behind and no batch is empty, rows are dropped and counted. So the load
+//! is never held up, memory is bounded, and the number of dropped rows is part of the result.
 
 mod file;
 mod row;
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Batches on their way to the writer, at most. Senders never have more in all, up to 64 threads.
+/// The largest number of batches on their way to the writer. Up to 64 senders never have more in total.
 const QUEUED_BATCHES: usize = 64 * sender::BATCHES;
 
 /// The log of one load, and the thread that writes it.
@@ -38,14 +38,14 @@ pub struct RequestLog {
     writer: JoinHandle<Result<u64, std::io::Error>>,
 }
 
-/// What became of the rows of a log.
+/// The numbers of rows that a log has and lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LogCounts {
     /// Rows in the file.
     pub written: u64,
-    /// Rows left out, because the writer fell behind.
+    /// Rows that were dropped because the writer fell behind.
     pub dropped: u64,
 }
 
@@ -63,16 +63,16 @@ impl RequestLog {
         Ok(Self { file: file.to_owned(), batches, dropped: Arc::default(), writer })
     }
 
-    /// One thread's way in.
+    /// A sender of rows for one thread.
     #[must_use]
     pub fn sender(&self) -> LogSender {
         LogSender::new(self.batches.clone(), Arc::clone(&self.dropped))
     }
 
-    /// Waits until all rows are in the file. Every sender must have been dropped: it is what ends the writer.
+    /// Waits until all rows are in the file. Every sender must have been dropped, because that ends the writer.
     ///
     /// # Errors
-    /// [`LogError::Write`] where the file could not be written to its end.
+    /// [`LogError::Write`] if the file could not be written to its end.
     pub fn finish(self) -> Result<LogCounts, LogError> {
         let Self { file, batches, dropped, writer } = self;
         drop(batches);

@@ -1,4 +1,4 @@
-//! One request in a log.
+//! One row of a log, for one request.
 
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
@@ -7,39 +7,38 @@ use std::fmt::Write as _;
 /// The names of the columns.
 pub(super) const HEADER: &str = "due_s,sent_s,ended_s,status,outcome,failure,connection,target,bytes\n";
 
-/// One request in a log. Times are moments of the [`clock`](crate::clock).
+/// One request in a log. Its times are on the [`clock`](crate::clock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogRow {
-    /// When it was due.
+    /// When the request was due.
     pub due_ns: Nanos,
-    /// When it was sent; `None`: never.
+    /// When the request was sent; `None`: never.
     pub sent_ns: Option<Nanos>,
     /// When its last byte arrived, or when it failed; `None`: it has not ended.
     pub ended_ns: Option<Nanos>,
-    /// The status of its response, where one arrived.
+    /// The status of the response; `None`: none arrived.
     pub status: Option<u16>,
-    /// What became of it.
+    /// How the request ended.
     pub outcome: RowOutcome,
-    /// Which connection of the load carried it, from 0; `None`: none.
+    /// The number of the connection that carried it, from 0; `None`: none did.
     pub connection: Option<u32>,
-    /// Which target of the load it is, from 0.
+    /// The number of its target, from 0.
     pub target: u32,
-    /// Bytes received for it.
+    /// Bytes received for the request.
     pub bytes: u64,
 }
 
-/// What became of a request.
+/// How a request ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowOutcome {
-    /// An expected response.
+    /// It got an expected response.
     Ok,
-    /// A failure.
     Failed(FailureCause),
-    /// In flight at the end.
+    /// It was in flight at the end.
     Unfinished,
-    /// Due and never sent.
+    /// It was due but never sent.
     NotSent,
 }
 
@@ -72,7 +71,7 @@ impl LogRow {
     }
 }
 
-/// Seconds since the start, to the microsecond; before it, in the lead-in, with a minus.
+/// Writes seconds since the start, to the microsecond; times in the lead-in, before the start, are negative.
 fn write_seconds(at_ns: Option<Nanos>, started_ns: Nanos, line: &mut String) {
     if let Some(at_ns) = at_ns {
         let us = at_ns.abs_diff(started_ns) / 1_000;
@@ -89,7 +88,7 @@ fn write_number(number: Option<impl std::fmt::Display>, line: &mut String) {
     line.push(',');
 }
 
-/// RFC 4180: in quotes where a comma, a quote or a line end is in it.
+/// Writes a text as in RFC 4180: in quotes if it contains a comma, a quote or a line end.
 fn write_quoted(text: &str, line: &mut String) {
     if text.contains([',', '"', '\n', '\r']) {
         let _ = write!(line, "\"{}\"", text.replace('"', "\"\""));

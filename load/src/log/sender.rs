@@ -1,4 +1,4 @@
-//! One engine thread's way into a log.
+//! Sends the rows of one engine thread to a log.
 
 use super::LogRow;
 use crate::clock::Nanos;
@@ -6,21 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-/// Rows of one batch.
 pub(super) const BATCH_ROWS: usize = 1_024;
-/// Batches of one sender: one that is filled, the others on their way to the writer or back.
+/// The number of batches of one sender: one that is being filled, the others on their way to the writer or back.
 pub(super) const BATCHES: usize = 8;
 
 /// Rows on their way to the writer.
 pub(super) struct Batch {
     pub rows: Vec<LogRow>,
     pub started_ns: Nanos,
-    /// Where the rows go back to when they are written.
+    /// The channel that returns the empty batch to its sender.
     pub home: SyncSender<Vec<LogRow>>,
 }
 
-/// One thread's sender of rows to a log. Recording a row copies it; there is no allocation, no lock and, except once in
-/// a thousand rows, no shared memory. What is left is sent when it is dropped.
+/// Sends the rows of one thread to a log. Recording a row copies it; there is no allocation, no lock and, except once in a thousand rows,
+/// no shared memory. When the sender is dropped, it sends the remaining rows.
 #[derive(Debug)]
 pub struct LogSender {
     rows: Vec<LogRow>,
@@ -36,7 +35,7 @@ impl LogSender {
     pub(super) fn new(batches: SyncSender<Batch>, dropped: Arc<AtomicU64>) -> Self {
         let (home, empty) = sync_channel(BATCHES);
         for _ in 1..BATCHES {
-            // The channel has room for all of them, and both of its ends are here.
+            // This cannot fail: the channel has room for all batches, and both of its ends are here.
             let _ = home.try_send(Vec::with_capacity(BATCH_ROWS));
         }
         Self {
@@ -50,12 +49,12 @@ impl LogSender {
         }
     }
 
-    /// The load begins: the columns count from here.
+    /// Sets the start of the load, from which the columns count.
     pub fn start(&mut self, started_ns: Nanos) {
         self.started_ns = started_ns;
     }
 
-    /// Records a row, or counts it as dropped where the writer is behind.
+    /// Records a row, or counts it as dropped if the writer is behind.
     #[inline]
     pub fn record(&mut self, row: LogRow) {
         if self.rows.len() == BATCH_ROWS && !self.send() {
@@ -65,7 +64,7 @@ impl LogSender {
         self.rows.push(row);
     }
 
-    /// Hands over the full batch. False where there is no empty one to take its place.
+    /// Sends the full batch; returns `false` if no empty batch can take its place.
     #[cold]
     fn send(&mut self) -> bool {
         let Ok(empty) = self.empty.try_recv() else { return false };
@@ -86,7 +85,7 @@ impl Drop for LogSender {
     fn drop(&mut self) {
         let rows = std::mem::take(&mut self.rows);
         let count = rows.len() as u64;
-        // The load is over: waiting for the writer holds up nothing any more.
+        // After the load, waiting for the writer holds up nothing.
         let batch = Batch { rows, started_ns: self.started_ns, home: self.home.clone() };
         if self.batches.send(batch).is_err() {
             self.dropped_here += count;

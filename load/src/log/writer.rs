@@ -16,7 +16,7 @@ pub(super) fn write(batches: &Receiver<Batch>, mut out: LogFile) -> io::Result<u
         }
         written += rows.len() as u64;
         rows.clear();
-        // A sender that has ended takes nothing back.
+        // This fails if the sender has ended, which does not matter.
         let _ = home.try_send(rows);
         out.write_all(lines.as_bytes())?;
         lines.clear();

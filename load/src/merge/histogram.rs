@@ -1,4 +1,4 @@
-//! Histograms as text: HdrHistogram's V2 encoding, deflated, in base64, as its interval logs have them.
+//! Histograms as text: HdrHistogram's V2 encoding, deflated, in base64, as in its interval logs.
 
 use crate::recorder::Slice;
 use crate::times::Times;
@@ -10,20 +10,20 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 
-/// Cookie and length before the deflated bytes.
+/// The number of bytes before the deflated ones: cookie and length.
 const OUTER_HEAD_BYTES: usize = 8;
-/// Cookie, length, offset, digits, lowest, highest and ratio before the counts.
+/// The number of bytes before the counts: cookie, length, offset, digits, lowest, highest and ratio.
 const INNER_HEAD_BYTES: usize = 40;
-/// More than any histogram of ours needs: each of some 25,000 counts takes 9 bytes at most.
+/// The largest size of a decoded histogram. Ours have some 25,000 counts of at most 9 bytes each.
 const MOST_INNER_BYTES: u64 = 1 << 18;
 
-/// Lowest and highest value, and digits.
+/// The lowest and highest value, and the number of digits.
 pub(crate) type Bounds = (u64, u64, u8);
 
 /// The text of a histogram.
 ///
 /// # Errors
-/// The library's own words.
+/// The library's error.
 pub(crate) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     let mut bytes = Vec::new();
     let done = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
@@ -31,10 +31,10 @@ pub(crate) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     Ok(STANDARD.encode(bytes))
 }
 
-/// The histogram of a text, which must have these bounds. What a text says of its length is not believed.
+/// The histogram of a text, which must have these bounds. The length that the text states is not trusted.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The mistake in the text.
 pub(crate) fn decode(text: &str, bounds: Bounds) -> Result<Histogram<u64>, String> {
     let bytes = STANDARD.decode(text).map_err(|error| format!("it is not base64: {error}"))?;
     let deflated = bytes.get(OUTER_HEAD_BYTES..).ok_or("it is too short")?;
@@ -55,15 +55,15 @@ pub(crate) fn decode(text: &str, bounds: Bounds) -> Result<Histogram<u64>, Strin
     Deserializer::new().deserialize(&mut &inner[..]).map_err(|error| error.to_string())
 }
 
-/// The times of a text.
+/// The times in a text.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The mistake in the text.
 pub(crate) fn times(text: &str) -> Result<Times, String> {
     decode(text, Times::BOUNDS).map(Times::of_histogram)
 }
 
-/// As text; an empty one has none.
+/// Serialises times as the text of their histogram; without times the text is empty.
 impl Serialize for Times {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         if self.count() == 0 {
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Times {
 /// The response times of a second.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The mistake in the text.
 pub(crate) fn of_second(text: &str) -> Result<Histogram<u64>, String> {
     decode(text, Slice::BOUNDS)
 }

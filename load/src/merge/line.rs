@@ -1,11 +1,11 @@
-//! The lines in which a process tells of its share. docs/contributing/share-format.md has the format.
+//! The lines in which a process reports its share. docs/contributing/share-format.md describes the format.
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond};
 use crate::share::LoadShare;
 use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
-/// The name and version of the format: what a line begins with.
+/// The name and version of the format, with which each line begins.
 pub const FORMAT: &str = "threadcount/share/2";
 
 /// The message of one line.
@@ -16,78 +16,78 @@ pub const FORMAT: &str = "threadcount/share/2";
 pub enum Message {
     /// The process and the load that it sends; the first line of each share.
     Begin(ShareBegin),
-    /// The time of the wall clock when the line was written, so that its reader can tell how far the clocks are apart.
+    /// The wall clock when the line was written, so that the reader can tell how far the clocks are apart.
     Clock {
         /// Nanoseconds since 1970.
         unix_ns: u64,
     },
     /// One second of the load.
     Second(ShareSecond),
-    /// Everything that the whole load was; the last line.
+    /// Everything that the share measured; the last line.
     End(Box<ShareEnd>),
     /// Nothing was sent; the last line.
     Failed {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A line, taken apart.
+/// The parts of a line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Line {
-    /// The share that it belongs to.
+    /// The share that the line belongs to.
     pub share: LoadShare,
-    /// The number of the load, from 1, if a process sends several loads one after the other; 0 if there is only one, or it is about none.
+    /// The number of the load, from 1, if a process sends several loads one after the other; 0 if there is only one, or the line is about
+    /// none.
     pub step: u32,
-    /// Which of the lines about it this is, from 0.
+    /// The number of the line within its load, from 0.
     pub number: u32,
-    /// Its message.
     pub message: Message,
 }
 
-/// Why a line is none, although it begins like one.
+/// The reason why a text that begins like a line is not one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
-    /// It is of another version of the program.
+    /// The line is from another version of the program.
     #[error(
         "it is of the format `{format}`, and this is {FORMAT}: use the same version of threadcount everywhere"
     )]
     Format {
-        /// The beginning of the line.
+        /// The format that the line begins with.
         format: String,
     },
-    /// Cut off, or changed on its way.
+    /// The line was cut off, or changed on its way.
     #[error("it is damaged: its checksum is {found:08x}, and that of its text {expected:08x}")]
     Checksum {
-        /// In the line.
+        /// The checksum in the line.
         found: u32,
-        /// The checksum of its text.
+        /// The checksum of the line's text.
         expected: u32,
     },
-    /// It does not have the parts of a line.
+    /// The line lacks some of its parts.
     #[error("it is damaged: {0}")]
     Damaged(String),
 }
 
 impl Line {
-    /// A line of a share.
+    /// A line about a share that sends one load.
     #[must_use]
     pub const fn new(share: LoadShare, number: u32, message: Message) -> Self {
         Self { share, step: 0, number, message }
     }
 
-    /// The same about one of several loads, from 1.
+    /// The same line about one of several loads, counted from 1.
     #[must_use]
     pub fn of_step(self, step: u32) -> Self {
         Self { step, ..self }
     }
 
-    /// Its text, without the line's end: format, share, number (`STEP.NUMBER` of several loads), checksum, JSON.
+    /// The text of the line, without the line's end: format, share, number (`STEP.NUMBER` for several loads), checksum, JSON.
     ///
     /// # Errors
-    /// The words of the library.
+    /// The library's error.
     pub fn text(&self) -> Result<String, String> {
         let json = serde_json::to_string(&self.message).map_err(|error| error.to_string())?;
         let which = match self.step {
@@ -98,15 +98,15 @@ impl Line {
         Ok(format!("{FORMAT} {which} {sum:08x} {json}"))
     }
 
-    /// The line in a text, wherever it begins: programs that gather output put names before it. `None`: there is none.
+    /// The line in a text, wherever it begins, because programs that gather output put names before it. `None`: there is none.
     ///
     /// # Errors
-    /// A line of another version, or one that is damaged.
+    /// The line is from another version, or damaged.
     pub fn find(text: &str) -> Option<Result<Self, LineError>> {
         let (name, ours) = FORMAT.rsplit_once('/')?;
         let start = text.find(name)?;
         let rest = &text[start + name.len()..];
-        // The name of the format in a text about it is not a line.
+        // A text that merely mentions the name of the format is not a line.
         let (version, rest) = rest.strip_prefix('/')?.split_once(' ')?;
         if version != ours {
             return Some(Err(LineError::Format { format: format!("{name}/{version}") }));
@@ -136,7 +136,7 @@ impl Line {
     }
 }
 
-/// CRC-32 of share and number, and JSON, each followed by a space but the last.
+/// The CRC-32 of share and number, a space, and the JSON.
 fn checksum(which: &str, json: &str) -> u32 {
     let mut crc = Crc::new();
     crc.update(which.as_bytes());
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_line_has_a_known_text_and_comes_back() {
         let text = line().text().unwrap();
-        // The checksum is that of Python's zlib.crc32(b'2/4 7 {"clock":{"unix_ns":1700000000123456789}}').
+        // The checksum equals Python's zlib.crc32(b'2/4 7 {"clock":{"unix_ns":1700000000123456789}}').
         assert_eq!(text, KNOWN);
         assert_eq!(Line::find(&text), Some(Ok(line())));
     }

@@ -32,63 +32,63 @@ use pod::Pod;
 use std::collections::BTreeMap;
 use total::Total;
 
-/// Processes whose starts are further apart than this did not send one load.
+/// The largest difference between the starts of processes that still counts as one load.
 pub const MOST_SKEW_NS: u64 = 50_000_000;
 
-/// Lines as they arrive, and what they are together.
+/// The lines that have arrived so far, added up.
 #[derive(Debug, Default)]
 pub struct Merge {
-    /// Which of several loads it is, from the first line.
+    /// The number of the load, from the first line.
     step: Option<u32>,
-    /// How many shares there are, from the first line.
+    /// The number of shares, from the first line.
     count: Option<u32>,
     plan: Option<PlanText>,
     pods: BTreeMap<u32, Pod>,
     seconds: BTreeMap<u32, Slice>,
-    /// Seconds before this one were shown.
+    /// The number of the first second that has not been shown.
     shown: u32,
     total: Total,
 }
 
-/// Why lines are not those of one load.
+/// The reason why lines do not belong to one load.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
     /// A line that cannot be used.
     #[error("share {share}: {why}")]
     Damaged {
-        /// The share of this process.
+        /// The share that sent the line.
         share: LoadShare,
-        /// The fault in words.
+        /// The mistake in words.
         why: String,
     },
     /// A line that cannot be read at all.
     #[error(transparent)]
     Line(#[from] LineError),
-    /// Shares of different numbers.
+    /// The lines disagree on the number of shares.
     #[error("share {share} is one of {}, and others are of {count}: these are different loads", share.count())]
     Count {
-        /// The one that does not fit.
+        /// The share that does not fit.
         share: LoadShare,
-        /// How many the others are.
+        /// The number of shares in the other lines.
         count: u32,
     },
-    /// Lines of several loads that the same processes sent.
+    /// The lines belong to several loads that the same processes sent.
     #[error("share {share}: the lines are of several loads, {first} and {second}; merge those of one only")]
     Step {
-        /// The one that does not fit.
+        /// The share that does not fit.
         share: LoadShare,
-        /// Which load came first.
+        /// The number of the load that came first.
         first: u32,
-        /// And which then.
+        /// The number of the load that came then.
         second: u32,
     },
-    /// Different plans.
+    /// The processes have different plans.
     #[error("share {share} is of another load: its {what} differs from that of the others")]
     OtherLoad {
-        /// The one that does not fit.
+        /// The share that does not fit.
         share: LoadShare,
-        /// The first difference.
+        /// The first difference between the plans.
         what: &'static str,
     },
     /// Two processes had the same share.
@@ -96,20 +96,20 @@ pub enum MergeError {
         "share {share} was sent twice, by {first} and by {second}: one is of another load, or was started again"
     )]
     Twice {
-        /// Which.
+        /// The share that was sent twice.
         share: LoadShare,
         /// The process that sent it first.
         first: String,
         /// The process that sent it again.
         second: String,
     },
-    /// Nothing to merge.
+    /// There was nothing to merge.
     #[error("there is no line of {FORMAT} in it")]
     Empty,
-    /// No process came to its end.
+    /// No process reached its end.
     #[error("no process reported what it measured: {why}")]
     NoEnd {
-        /// The causes, as far as they are known.
+        /// The reasons, as far as they are known.
         why: String,
     },
 }
@@ -118,20 +118,20 @@ pub enum MergeError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Merged {
-    /// The whole load; it has no requests to send.
+    /// The plan of the whole load, without requests to send.
     pub plan: LoadPlan,
-    /// As if one process had measured it, with each process by its share. Its seconds are those of every process, also of those
-    /// without an end.
+    /// The outcome as if one process had measured it, with each process in its `pods`. Its seconds include those of processes without an
+    /// end.
     pub outcome: LoadOutcome,
     /// Notes for the reader, the most important first.
     pub notes: Vec<MergeNote>,
 }
 
 impl Merge {
-    /// Takes a line of any output; what is not of the format is passed over. Gives what was new in it.
+    /// Takes a line of any output, and ignores text in other formats. Returns the line if it was new.
     ///
     /// # Errors
-    /// A line of the format that is damaged, or not of this load.
+    /// The line is damaged, or does not belong to this load.
     pub fn line(&mut self, text: &str) -> Result<Option<Line>, MergeError> {
         match Line::find(text) {
             Some(line) => {
@@ -142,10 +142,10 @@ impl Merge {
         }
     }
 
-    /// Takes a line. False: it was there before, as when a log is read again.
+    /// Takes a line. Returns `false` if it was there before, as when a log is read again.
     ///
     /// # Errors
-    /// A line that is not of this load.
+    /// The line does not belong to this load.
     pub fn take(&mut self, line: &Line) -> Result<bool, MergeError> {
         let share = line.share;
         let count = *self.count.get_or_insert(share.count());
@@ -200,27 +200,27 @@ impl Merge {
         }
     }
 
-    /// How far the clock of a share's machine is ahead of the reader's, as far as that is known. Its start is corrected by it.
+    /// Sets how far the clock of a share's machine is ahead of the reader's, by which the start of the share is corrected.
     pub fn set_clock_offset(&mut self, index: u32, ahead_ns: i64) {
         if let Some(pod) = self.pods.get_mut(&index) {
             pod.clock_ahead_ns = Some(ahead_ns);
         }
     }
 
-    /// A share that will not come to its end, and why, from somebody who knows.
+    /// Records that a share will not reach its end, with the reason, as reported by somebody who knows.
     pub fn set_lost(&mut self, share: LoadShare, why: &str) {
         self.count.get_or_insert(share.count());
         let pod = self.pods.entry(share.index()).or_insert_with(|| Pod::new(share));
         pod.error.get_or_insert_with(|| why.to_owned());
     }
 
-    /// The shares whose processes have begun and have not ended, as far as is known.
+    /// The shares whose processes have begun and, as far as known, not ended.
     pub fn running(&self) -> impl Iterator<Item = u32> {
         let is_running = |pod: &Pod| pod.begin.is_some() && !pod.has_ended() && pod.error.is_none();
         self.pods.iter().filter(move |(_, pod)| is_running(pod)).map(|(&index, _)| index)
     }
 
-    /// A share that will not come to its end, or sent nothing, and why.
+    /// A share that will not reach its end, or sent nothing, with the reason.
     #[must_use]
     pub fn failed(&self) -> Option<(u32, &str)> {
         self.pods.iter().find_map(|(&index, pod)| Some((index, pod.error.as_deref()?)))
@@ -241,17 +241,17 @@ impl Merge {
         self.shown = over.max(self.shown);
     }
 
-    /// Have all shares come to their end?
+    /// Whether all shares have reached their end.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let ended = self.pods.values().filter(|pod| pod.has_ended() || pod.error.is_some()).count();
         self.count.is_some_and(|count| ended == count as usize)
     }
 
-    /// The result; each second goes to `on_second` first, with its histogram.
+    /// The result. Each second goes to `on_second` first, with its histogram.
     ///
     /// # Errors
-    /// No line, no plan or no end of any share.
+    /// There is no line, no plan, or no share that reached its end.
     pub fn finish(self, on_second: &mut dyn FnMut(&Second)) -> Result<Merged, MergeError> {
         let Self { count, plan, mut pods, seconds, total, .. } = self;
         let count = count.ok_or(MergeError::Empty)?;

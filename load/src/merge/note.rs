@@ -1,4 +1,4 @@
-//! The notes that the reader of a merged result must know, in words.
+//! The notes that a reader of a merged result needs, in words.
 
 use super::MOST_SKEW_NS;
 use super::pod::Pod;
@@ -7,7 +7,7 @@ use crate::setting::{Setting, SettingName};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Names in a sentence.
+/// The largest number of names in a sentence.
 const MOST_NAMED: usize = 4;
 
 /// A warning about a merged result.
@@ -15,17 +15,17 @@ const MOST_NAMED: usize = 4;
 #[expect(missing_docs, reason = "the fields are the figures of the text")]
 #[non_exhaustive]
 pub enum MergeNote {
-    /// A process had no room left, or was late.
+    /// A process had no CPU left, or was late.
     Bottleneck { pod: String, why: Bottleneck, others: usize },
     /// A CPU limit held processes back.
     Throttled { pod: String, throttled_ms: f64, share_of_periods: f64, others: usize },
-    /// Shares whose end is not there.
+    /// Shares of which the end is missing.
     Missing { shares: Vec<u32>, count: u32, why: Option<String> },
-    /// Shares that ended before the others, and told what they had measured.
+    /// Shares that ended before the others, but reported what they had measured.
     EndedEarly { shares: Vec<u32>, count: u32, why: Option<String> },
-    /// Processes that began apart from each other.
+    /// The processes began too far apart.
     Skew { ms: f64 },
-    /// Lines of a log that were lost on their way.
+    /// Lines of a log were lost on their way.
     LostLines { pod: String, lines: u32, others: usize },
 }
 
@@ -54,7 +54,7 @@ fn missing(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
     (!shares.is_empty()).then_some(MergeNote::Missing { shares, count, why })
 }
 
-/// All shares interrupted without a known reason: by the user, who knows it.
+/// The note about shares that ended early. None if all shares were interrupted without a known reason, because then the user did it.
 fn ended_early(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
     let shares: Vec<u32> =
         pods.iter().filter(|(_, pod)| pod.is_interrupted()).map(|(&index, _)| index).collect();
@@ -84,14 +84,14 @@ fn lost_lines(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
     Some(MergeNote::LostLines { pod, lines, others })
 }
 
-/// The errors of processes that did not come to their end.
+/// The errors of processes that did not reach their end, as one text.
 pub(super) fn why_none_ended(pods: &BTreeMap<u32, Pod>) -> String {
-    let said = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
-    let said: Vec<String> = said.take(MOST_NAMED).collect();
-    if said.is_empty() { "their output ends before".to_owned() } else { said.join("; ") }
+    let errors = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
+    let errors: Vec<String> = errors.take(MOST_NAMED).collect();
+    if errors.is_empty() { "their output ends before".to_owned() } else { errors.join("; ") }
 }
 
-/// `, and 2 others`
+/// Prints `, and 2 others`.
 struct Others(usize);
 
 impl fmt::Display for Others {
@@ -104,7 +104,7 @@ impl fmt::Display for Others {
     }
 }
 
-/// `shares 1, 2`
+/// Prints `shares 1, 2`.
 struct Shares<'s>(&'s [u32]);
 
 impl fmt::Display for Shares<'_> {
@@ -115,7 +115,7 @@ impl fmt::Display for Shares<'_> {
     }
 }
 
-/// ` (deleted by another client)`
+/// Prints ` (deleted by another client)`.
 struct Reason<'w>(Option<&'w str>);
 
 impl fmt::Display for Reason<'_> {
@@ -138,7 +138,7 @@ impl MergeNote {
         }
     }
 
-    /// The sentence that says what it means, and what to do.
+    /// The sentence that tells what the note means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! What must be known of a load to judge it elsewhere: its plan without its requests.
+//! A plan without its requests: what must be known of a load to judge it elsewhere.
 
 use crate::plan::{LoadPlan, LoadShare, Pacing, Stop};
 use crate::request::{Origin, RequestSource};
@@ -78,10 +78,10 @@ impl PlanText {
         }
     }
 
-    /// The plan, as far as reports and the judgement of a load need it: it has no requests to send.
+    /// The plan, as far as reports and the judgement of a load need it; it has no requests to send.
     ///
     /// # Errors
-    /// A text that is no plan.
+    /// The text is not a plan.
     pub(crate) fn plan(&self) -> Result<LoadPlan, String> {
         let origin = Origin::parse(&self.origin).map_err(|error| error.to_string())?;
         let requests = Arc::new(RequestSource::sent_elsewhere(origin, self.target.clone()));
@@ -107,10 +107,10 @@ impl PlanText {
         }))
     }
 
-    /// The plan with the pace, the size and the times of this text: a load whose requests come another way.
+    /// Applies the pace, the size and the times of this text to a plan whose requests come another way.
     ///
     /// # Errors
-    /// A text that is no plan.
+    /// The text is not a plan.
     pub fn apply(&self, plan: LoadPlan) -> Result<LoadPlan, String> {
         let paced = self.plan()?;
         Ok(plan.with(|plan| {

@@ -1,4 +1,4 @@
-//! The knowledge about one process of several.
+//! What is known about one of several processes.
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
@@ -17,17 +17,17 @@ pub(super) struct Pod {
     pub error: Option<String>,
     pub clock_ahead_ns: Option<i64>,
     next_line: u32,
-    /// Lines that never arrived.
+    /// The number of lines that never arrived.
     pub lost_lines: u32,
     seconds: Seconds,
     ended: Option<Ended>,
 }
 
-/// Sums of the seconds that have arrived.
+/// The sums of the seconds that have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seconds {
     count: u32,
-    /// The one after the last.
+    /// The number after the last second that has arrived.
     next: u32,
     requests: Counts,
 }
@@ -45,7 +45,7 @@ struct Ended {
     interrupted: bool,
 }
 
-/// By the clock of its machine, and after its start.
+/// The times of a process: its start on the clock of its machine, the others relative to its start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PodTimes {
     pub started_unix_ns: u64,
@@ -67,7 +67,7 @@ impl Pod {
         }
     }
 
-    /// Counts a line. False: it was there before.
+    /// Counts a line; returns `false` if it was there before.
     pub const fn is_new(&mut self, number: u32) -> bool {
         if number < self.next_line {
             return false;
@@ -84,12 +84,12 @@ impl Pod {
         self.seconds.requests.add(Counts { sent, ok, failed, ..Counts::default() });
     }
 
-    /// No line about a second before this one will come any more.
+    /// The first second about which lines may still come.
     pub fn seconds_over(&self) -> u32 {
         if self.has_ended() || self.error.is_some() { u32::MAX } else { self.seconds.next }
     }
 
-    /// Its account, and the whole load's plan.
+    /// Takes the final account of the process, given the plan of the whole load.
     pub fn end(&mut self, end: &ShareEnd, mut plan: LoadPlan) {
         plan.share = self.share;
         let outcome = &end.outcome;
@@ -113,7 +113,7 @@ impl Pod {
         self.ended.is_some()
     }
 
-    /// Did it end before it was to?
+    /// Whether the process ended before it should.
     pub fn is_interrupted(&self) -> bool {
         self.ended.as_ref().is_some_and(|ended| ended.interrupted)
     }
@@ -122,28 +122,28 @@ impl Pod {
         self.ended.as_ref().map(|ended| ended.times)
     }
 
-    /// When it began, by the clock of who reads its lines, as far as that is known.
+    /// When the process began, on the reader's clock as far as the difference is known.
     pub fn started_unix_ns(&self) -> Option<u64> {
         let ahead_ns = self.clock_ahead_ns.unwrap_or_default();
         self.times().map(|times| times.started_unix_ns.saturating_add_signed(-ahead_ns))
     }
 
-    /// Its name, or its share.
+    /// The name of the process, or else its share.
     pub fn name(&self) -> String {
         self.begin.as_ref().map_or_else(|| format!("share {}", self.share), |begin| begin.pod.clone())
     }
 
-    /// Why it was the bottleneck, if it was.
+    /// The reason why the process was the bottleneck, if it was.
     pub fn bottleneck(&self) -> Option<&Bottleneck> {
         self.ended.as_ref()?.health.bottleneck.as_ref()
     }
 
-    /// How busy its busiest thread was; the one to look at first.
+    /// The share of a core that its busiest thread used, by which the most suspicious process is found.
     pub fn cpu_share(&self) -> f64 {
         self.ended.as_ref().map_or(0.0, |ended| ended.health.cpu_share)
     }
 
-    /// For how long a CPU limit held it back, and the share of the limit's periods in which it did.
+    /// How long a CPU limit held the process back, and in which share of the limit's periods.
     pub fn throttled(&self) -> Option<(Nanos, f64)> {
         let throttling = self.ended.as_ref()?.throttling.filter(|it| it.throttled_periods > 0)?;
         let share = throttling.throttled_periods as f64 / throttling.periods.max(1) as f64;

@@ -1,4 +1,4 @@
-//! A load of several processes as one.
+//! Tests of merging several processes into one load.
 
 use super::*;
 use crate::failure::FailureCause;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
-/// When the first process began, by the wall clock.
+/// When the first process began, on the wall clock.
 const START: u64 = 1_700_000_000 * S;
 
 fn plan() -> LoadPlan {
@@ -29,7 +29,7 @@ fn plan() -> LoadPlan {
     LoadPlan::open(requests, shape, Arrivals::Constant, NonZeroU32::new(8).unwrap(), stop)
 }
 
-/// A process whose requests, one every 10 ms, took so many nanoseconds; each hundredth failed, the last is unfinished.
+/// The outcome of a process that sent a request every 10 ms, with these response times. Every hundredth failed, and the last is unfinished.
 fn outcome(response_ns: &[u64], started_unix_ns: u64) -> LoadOutcome {
     let (progress, slices) = channel();
     let mut recorder = Recorder::new(0, progress);
@@ -96,7 +96,7 @@ fn lines_of_all(outcomes: &[LoadOutcome]) -> Vec<Vec<String>> {
     (0..).zip(outcomes).map(|(index, outcome)| lines(index, outcomes.len() as u32, outcome)).collect()
 }
 
-/// Requests of all that were sent in a second.
+/// The requests that all processes sent in a second.
 fn sent_in(outcomes: &[LoadOutcome], second: usize) -> u64 {
     outcomes.iter().map(|outcome| outcome.seconds[second].counts.sent).sum()
 }
@@ -204,7 +204,7 @@ fn a_second_is_shown_once_when_it_is_over_for_all() {
     let all = lines_of_all(&outcomes);
     let mut merge = Merge::default();
     let mut shown = Vec::new();
-    // Each has a first line, one of the clock, two of seconds and an end.
+    // Each process writes a first line, one about the clock, two about seconds and an end.
     for number in 0..5 {
         for (index, lines) in all.iter().enumerate() {
             merge.line(&lines[number]).unwrap();

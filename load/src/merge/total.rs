@@ -1,11 +1,11 @@
-//! The sum of outcomes.
+//! Adds up the outcomes of several processes.
 
 use super::pod::Pod;
 use crate::clock::Nanos;
 use crate::outcome::LoadOutcome;
 use std::collections::BTreeMap;
 
-/// The sum so far. Its times are of no clock until [`outcome`](Self::outcome) lays them over each other.
+/// The sum so far. Its times belong to no clock until [`outcome`](Self::outcome) aligns the processes.
 #[derive(Debug, Default)]
 pub(super) struct Total {
     sum: Option<LoadOutcome>,

@@ -1,4 +1,4 @@
-//! Where connections really go.
+//! Other destinations for connections than the address in the URL.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,20 +9,19 @@ use std::net::{IpAddr, Ipv6Addr};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AddressOverride {
-    /// These addresses instead of those that name resolution finds (curl's `--resolve`).
+    /// Connects to these addresses instead of those that name resolution finds (curl's `--resolve`).
     Resolve {
-        /// The host it is for; `None`: any.
+        /// The host to which this applies; `None`: any.
         host: Option<String>,
-        /// The port it is for.
+        /// The port to which this applies.
         port: u16,
-        /// Its addresses.
         addresses: Vec<IpAddr>,
     },
-    /// Another host and port, which is then resolved (curl's `--connect-to`).
+    /// Connects to another host and port, whose name is then resolved (curl's `--connect-to`).
     ConnectTo {
-        /// The host it is for; `None`: any.
+        /// The host to which this applies; `None`: any.
         host: Option<String>,
-        /// The port it is for; `None`: any.
+        /// The port to which this applies; `None`: any.
         port: Option<u16>,
         /// The host to connect to; `None`: the same.
         to_host: Option<String>,
@@ -31,7 +30,7 @@ pub enum AddressOverride {
     },
 }
 
-/// Why something written is not an [`AddressOverride`].
+/// The reason why a text is not an [`AddressOverride`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 #[non_exhaustive]
@@ -41,10 +40,10 @@ pub struct AddressOverrideError {
 }
 
 impl AddressOverride {
-    /// `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` is any.
+    /// Parses `HOST:PORT:ADDRESS[,ADDRESS]...`; the host `*` means any.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write.
     pub fn resolve(written: &str) -> Result<Self, AddressOverrideError> {
         let example = "write HOST:PORT:ADDRESS, e.g. example.com:443:127.0.0.1";
         let (host, rest) = split_host(written).ok_or_else(|| refused(example))?;
@@ -57,10 +56,10 @@ impl AddressOverride {
         Ok(Self::Resolve { host: (host != "*").then(|| host.to_ascii_lowercase()), port, addresses })
     }
 
-    /// `HOST1:PORT1:HOST2:PORT2`; what is left empty is any, or stays the same.
+    /// Parses `HOST1:PORT1:HOST2:PORT2`. An empty HOST1 or PORT1 means any, an empty HOST2 or PORT2 stays the same.
     ///
     /// # Errors
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write.
     pub fn connect_to(written: &str) -> Result<Self, AddressOverrideError> {
         let example =
             "write HOST1:PORT1:HOST2:PORT2, e.g. example.com:443:localhost:8443 or ::localhost:8443";
@@ -80,7 +79,7 @@ impl AddressOverride {
         })
     }
 
-    /// The host and port to resolve instead of these, where this applies to them.
+    /// The host and port to resolve instead of these; `None` if this does not apply to them.
     #[must_use]
     pub fn connected_to(&self, host: &str, port: u16) -> Option<(String, u16)> {
         match self {
@@ -93,7 +92,7 @@ impl AddressOverride {
         }
     }
 
-    /// The addresses of a host and port, where this applies to them.
+    /// The addresses of a host and port; `None` if this does not apply to them.
     #[must_use]
     pub fn resolved(&self, host: &str, port: u16) -> Option<&[IpAddr]> {
         match self {
@@ -113,7 +112,7 @@ fn refused(why: impl Into<String>) -> AddressOverrideError {
     AddressOverrideError { why: why.into() }
 }
 
-/// The host, without brackets where it is an IPv6 address, and what follows its colon.
+/// The host, without the brackets of an IPv6 address, and the text after its colon.
 fn split_host(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('[') {
         Some(bracketed) => {
@@ -139,7 +138,7 @@ fn address(text: &str) -> Result<IpAddr, AddressOverrideError> {
         .map_err(|_| refused(format!("`{text}` is not an IP address: write one like 127.0.0.1 or [::1]")))
 }
 
-/// As it is written.
+/// Prints the text that [`AddressOverride::resolve`] or [`AddressOverride::connect_to`] parses.
 impl fmt::Display for AddressOverride {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,64 +1,55 @@
-//! Settings of a plan that do not go together.
+//! Settings of a plan that exclude each other.
 
 use super::{LoadPlan, Pacing};
 use crate::setting::{Setting, SettingName};
 use std::fmt;
 
-/// Settings of a plan that do not go together.
+/// Settings of a plan that exclude each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// More requests at once than can be kept apart.
+    /// There would be more concurrent requests than can be kept apart.
     Places {
         /// The product of connections and streams.
         places: u64,
         /// The most that it may be.
         most: u64,
     },
-    /// A request sends a value that nothing captures.
+    /// A request sends a value that no capture provides.
     UnknownCapture {
-        /// What the request calls it.
+        /// The name in the request.
         name: String,
     },
-    /// Two captures of one name.
-    DuplicateCapture {
-        /// Their name.
-        name: String,
-    },
+    /// Two captures have the same name.
+    DuplicateCapture { name: String },
     /// A Unix socket has no address to override.
     UnixSocketAndResolve,
-    /// A setting that is for TLS.
-    NeedsTls {
-        /// Which.
-        setting: Setting,
-    },
-    /// A name that TLS cannot send.
+    /// The setting needs TLS, which the load does not use.
+    NeedsTls { setting: Setting },
+    /// The name cannot be sent in TLS.
     Sni {
         /// As it was written.
         name: String,
     },
-    /// Nothing is due in a closed loop.
+    /// A closed loop has no due times, so it cannot have a lateness.
     LatenessOfClosedLoop,
-    /// Requests that are not counted have no number.
+    /// A load that ends after a number of requests cannot have a lead-in, because its requests are not counted.
     LeadInOfCountedRequests,
-    /// A course that begins before it is counted is another course.
+    /// A changing rate cannot have a lead-in, because the rate would already have changed when counting begins.
     LeadInOfChangingRate,
     /// Each share of a load needs a connection, and a request for it.
     ShareWithoutConnection {
-        /// Connections of the whole load, or its requests, where those are fewer.
+        /// The number of connections of the whole load, or of its requests if that is smaller.
         connections: u32,
-        /// How many processes share it.
+        /// The number of processes that share the load.
         shares: u32,
     },
-    /// A new connection per request loses captured values and cookies.
-    NeedsKeepAlive {
-        /// What is lost.
-        setting: Setting,
-    },
+    /// The setting needs connections that are kept, because captured values and cookies are lost with a connection.
+    NeedsKeepAlive { setting: Setting },
 }
 
 impl PlanError {
-    /// The setting that it is about.
+    /// The setting that the error is about.
     #[must_use]
     pub const fn setting(&self) -> Setting {
         match self {
@@ -73,7 +64,7 @@ impl PlanError {
         }
     }
 
-    /// What does not go together, and what to change.
+    /// The sentence that tells which settings exclude each other, and what to change.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match self {
@@ -135,7 +126,7 @@ impl fmt::Display for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// Requests that can be under way at once: each has a place of its own in memory.
+/// The largest number of concurrent requests; each has a place of its own in memory.
 const MOST_PLACES: u64 = 1 << 24;
 
 pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
@@ -192,7 +183,7 @@ fn check_captures(plan: &LoadPlan) -> Result<(), PlanError> {
     }
 }
 
-/// Addresses are names too: they are looked for in the certificate and not sent (RFC 6066 section 3).
+/// Whether the name can be used in TLS. Addresses count too: they are looked up in the certificate but not sent (RFC 6066 section 3).
 fn is_host_name(name: &str) -> bool {
     rustls::pki_types::ServerName::try_from(name).is_ok()
 }

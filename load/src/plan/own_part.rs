@@ -1,19 +1,19 @@
-//! What one process sends of a load that several share.
+//! The part of a shared load that one process sends.
 
 use super::{LoadPlan, Pacing, RateShape, Step, Stop};
 use crate::share::LoadShare;
 use std::num::{NonZeroU32, NonZeroU64};
 
 impl LoadPlan {
-    /// The connections of the whole load: it never needs more than it has requests.
+    /// The number of connections of the whole load, which is never larger than its number of requests.
     #[must_use]
     pub fn all_connections(&self) -> u32 {
         let requests = self.stop.requests().unwrap_or(u64::MAX);
         u64::from(self.connections.get()).min(requests) as u32
     }
 
-    /// This process's share as a load of its own: its connections, its part of the rate and of the requests. For limits,
-    /// the judgement of its health and reports; what is due when is for the whole plan to say.
+    /// This process's share as a load of its own, with its connections, its part of the rate and of the requests. It serves limits, the
+    /// judgement of health, and reports; the due times always come from the whole plan.
     #[must_use]
     pub fn own_part(&self) -> Self {
         if self.share.is_whole() {
@@ -41,7 +41,7 @@ impl LoadPlan {
 }
 
 impl RateShape {
-    /// The same course at this part of each rate.
+    /// The same shape with each rate multiplied by this fraction.
     #[must_use]
     pub fn scaled(&self, fraction: f64) -> Self {
         match self {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// TLS settings of the client: trust, identity, resumption. Not used without TLS.
+/// TLS settings of the client: trust, identity, resumption. They have no effect without TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsOptions {
@@ -12,8 +12,7 @@ pub struct TlsOptions {
     pub ca_files: Vec<PathBuf>,
     /// The client certificate, for servers that request one.
     pub identity: Option<ClientIdentity>,
-    /// Resume sessions, so that a new connection to the same server costs a shorter handshake. `false`: each handshake
-    /// is a full one.
+    /// Resume sessions, so that a new connection to the same server has a shorter handshake. `false`: each handshake is a full one.
     pub resumption: bool,
 }
 
@@ -27,21 +26,20 @@ impl Default for TlsOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientIdentity {
-    /// The certificate, and those between it and the authority.
+    /// The certificate, and the intermediate certificates up to the authority.
     pub certificate: PathBuf,
-    /// Its private key, not encrypted.
+    /// The private key, not encrypted.
     pub key: PathBuf,
 }
 
 impl ClientIdentity {
-    /// A certificate and its key.
     #[must_use]
     pub const fn new(certificate: PathBuf, key: PathBuf) -> Self {
         Self { certificate, key }
     }
 }
 
-/// Which of the files.
+/// The purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsFile {
@@ -53,7 +51,7 @@ pub enum TlsFile {
     Key,
 }
 
-/// The field of the plan.
+/// Prints the name of the field in the plan.
 impl fmt::Display for TlsFile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
@@ -64,14 +62,13 @@ impl fmt::Display for TlsFile {
     }
 }
 
-/// A file that cannot be used, and why.
+/// A file that cannot be used, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{which} {}: {why}", file.display())]
 #[non_exhaustive]
 pub struct TlsFileError {
-    /// Which it was to be.
+    /// The purpose of the file.
     pub which: TlsFile,
-    /// Its path.
     pub file: PathBuf,
     /// What is wrong, and what to write.
     pub why: String,

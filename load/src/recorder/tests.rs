@@ -1,4 +1,4 @@
-//! What is counted, and where.
+//! Tests of what is counted, and in which figure.
 
 use super::*;
 use std::sync::mpsc::channel;

@@ -1,4 +1,4 @@
-//! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
+//! Turns a [`LoadOutcome`] into a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
 use super::{ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, SCHEMA};
 use crate::health;
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 impl LoadReport {
-    /// The figures of one load. A time of which nothing was recorded is null, never zero.
+    /// The figures of one load. A time without any record is null, never zero.
     #[must_use]
     pub fn new(outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
         Self::naming(Setting::field, outcome, plan)
     }
 
-    /// The same, with sentences that name settings otherwise than by the fields of the plan.
+    /// The same figures, with sentences that use other names for settings than the fields of the plan.
     #[must_use]
     pub fn naming(name: SettingName, outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
         let health = health::judge(outcome, plan);
@@ -130,14 +130,14 @@ fn mean_ms(sum_ns: u128, count: u64) -> Option<f64> {
     (count > 0).then(|| sum_ns as f64 / count as f64 / 1e6)
 }
 
-/// Over the elapsed time, not the planned duration.
+/// Rates over the elapsed time rather than the planned duration.
 fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
     let elapsed_s = outcome.elapsed_s();
     let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
     let counts = outcome.counts;
     let asked = match pacing {
         Pacing::Closed => None,
-        // Sent and unsent requests together are the requested number of a changing rate.
+        // For a changing rate, the requested number is the sum of sent and unsent requests.
         Pacing::Open { shape, .. } => constant_rate(shape).or_else(|| Some(per_s(counts.due()))),
     };
     RateReport { asked, sent: per_s(counts.sent), completed: per_s(counts.ok) }
@@ -146,7 +146,7 @@ fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
 fn failures(outcome: &LoadOutcome, name: SettingName) -> BTreeMap<String, u64> {
     let mut failures = BTreeMap::new();
     for (cause, count) in &outcome.failures {
-        // Two causes may have the same words (a system error is described by the C library).
+        // Two causes may have the same words, because the C library describes system errors.
         *failures.entry(cause.sentence(name)).or_default() += count;
     }
     failures
@@ -188,8 +188,8 @@ mod tests {
         Pacing::Open { shape, arrivals: Arrivals::Poisson }
     }
 
-    /// Two seconds: request i is due at i ms and sent 1 ms late; 6 answers after 10 ms of service, one refusal, one
-    /// 503, two still in flight, two never sent.
+    /// An outcome of two seconds: request i is due at i ms and sent 1 ms late. 6 responses come after 10 ms of service, one request is
+    /// refused, one gets a 503, two are still in flight, two were never sent.
     fn outcome() -> LoadOutcome {
         let ms = 1_000_000;
         let started_ns = 5 * NANOS_PER_S;

@@ -1,15 +1,14 @@
-//! Why requests failed, in one load or in several.
+//! The reasons why requests failed, in one load or in several.
 
 use super::LoadReport;
 use crate::failure::FailureCause;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why requests failed. `Display` is the sentence of the cause.
+/// A reason why requests failed. `Display` prints the sentence of the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FailureReason<'a> {
-    /// A cause.
     Cause(FailureCause),
     /// The words of an external load tool, which has no causes.
     Words(&'a str),
@@ -24,7 +23,7 @@ impl fmt::Display for FailureReason<'_> {
     }
 }
 
-/// How many requests of these loads failed for which reason.
+/// The number of failed requests of these loads by reason.
 #[must_use]
 pub fn failure_reasons<'a>(
     loads: impl IntoIterator<Item = &'a LoadReport>,
@@ -39,7 +38,7 @@ pub fn failure_reasons<'a>(
     failed
 }
 
-/// The reason of most of their failures; `None`: there was no failure.
+/// The most frequent reason for failures of these loads; `None`: there was no failure.
 #[must_use]
 pub fn most_frequent_failure<'a>(
     loads: impl IntoIterator<Item = &'a LoadReport>,

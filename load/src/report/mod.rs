@@ -26,7 +26,7 @@ pub use thousands::thousands;
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/load/1";
 
-/// One load as figures. Documents of 0.2.0 have no key that is read with a default, here and in [`Counts`].
+/// One load as figures. In documents of 0.2.0, the keys that are read with a default are missing, here and in [`Counts`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
@@ -34,30 +34,30 @@ pub struct LoadReport {
     /// Name and version of this document.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
-    /// The requested URL; of several, the first.
+    /// The requested URL; for several, the first.
     pub target: String,
     /// The protocol that was really spoken, e.g. HTTP/1.1, HTTP/2, HTTP/2 over TLS 1.3; empty if no connection was made.
     pub protocol: String,
-    /// What carried the bytes: epoll, or the name of another tool; before version 0.3 also io_uring.
+    /// What sent the load: epoll, or the name of another tool; before version 0.3 also io_uring.
     pub driver: String,
     /// The plan.
     pub plan: PlanReport,
     /// How long was measured, in seconds.
     pub elapsed_s: f64,
-    /// What became of the requests.
+    /// The outcomes of the requests.
     pub requests: Counts,
     /// Rates over the time that really passed, in requests per second.
     pub rate_per_s: RateReport,
-    /// From due to last byte, of requests with an expected response, in milliseconds; null if there was none.
+    /// From due to last byte, for requests with an expected response, in milliseconds; null if there was none.
     pub response_time_ms: Option<TimesSummary>,
-    /// From sent to last byte, of requests with an expected response, in milliseconds; null if there was none.
+    /// From sent to last byte, for requests with an expected response, in milliseconds; null if there was none.
     pub service_time_ms: Option<TimesSummary>,
-    /// From sent to the first byte received, of requests with an expected response, in milliseconds; null if there was none.
-    /// Interim responses count; over HTTP/2 it is the final header.
+    /// From sent to the first byte received, for requests with an expected response, in milliseconds; null if there was none. Interim
+    /// responses count; over HTTP/2 it is the final header.
     pub first_byte_time_ms: Option<TimesSummary>,
-    /// From due to failure, of failed requests, in milliseconds; null if none failed.
+    /// From due to failure, for failed requests, in milliseconds; null if none failed.
     pub failed_time_ms: Option<TimesSummary>,
-    /// How long requests in flight when counting began had been on their way then, mean in milliseconds; null if there was none.
+    /// How long requests in flight when counting began had been on their way, mean in milliseconds; null if there was none.
     pub in_flight_at_start_age_ms: Option<f64>,
     /// How long unfinished requests had been on their way at the end, mean in milliseconds; null if there was none.
     pub in_flight_at_end_age_ms: Option<f64>,
@@ -69,34 +69,34 @@ pub struct LoadReport {
     pub status: BTreeMap<u16, u64>,
     /// Number of failed requests by cause in words; their sum is requests.failed.
     pub failures: BTreeMap<String, u64>,
-    /// The same by the name of the cause, which stays the same from version to version, e.g. no-port-left or unexpected-status:503;
-    /// empty where another tool sent the load.
+    /// Number of failed requests by the name of the cause, which stays the same from version to version, e.g. no-port-left or
+    /// unexpected-status:503; empty if another tool sent the load.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, u64>")]
     pub failure_causes: BTreeMap<FailureCause, u64>,
-    /// Of the first response with an unexpected status over HTTP/1.1: the first 200 printable characters of its body, secrets
-    /// masked; absent where there is none.
+    /// The first 200 printable characters of the body of the first response with an unexpected status over HTTP/1.1, with secrets masked;
+    /// absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failing_body: Option<String>,
     /// Bytes on the wire (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
-    /// What carried the requests.
+    /// The connections of the load.
     pub connections: ConnectionsReport,
     /// The generator's own health.
     pub generator: GeneratorReport,
-    /// How busy each core of this machine was, 0 to 1, in the order of the cores, with whatever ran on it; empty: not known.
+    /// How busy each core of this machine was with all processes, 0 to 1, in the order of the cores; empty: not known.
     pub cores_busy: Vec<f64>,
-    /// What to know before believing the figures; the most important first.
+    /// Warnings to know before believing the figures, the most important first.
     pub warnings: Vec<String>,
-    /// The kind of each of the warnings, in the same order, e.g. rate-missed or closed-loop; a kind keeps its name.
+    /// The kind of each warning, in the same order, e.g. rate-missed or closed-loop; a kind keeps its name.
     #[serde(default)]
     pub warning_ids: Vec<String>,
     /// true: the load was cut short by the user.
     pub interrupted: bool,
-    /// Rows of the log of requests; null where there is none.
+    /// Rows of the log of requests; null if there is no log.
     pub log: Option<LogCounts>,
-    /// The processes that sent the load together, each a share of it (threadcount merge, --kubernetes); empty where one process
-    /// sent it. Totals and percentiles above are those of the complete ones.
+    /// The processes that sent the load together, each a share of it (threadcount merge, --kubernetes); empty if one process sent it.
+    /// Totals and percentiles above are those of the complete ones.
     #[serde(default)]
     pub pods: Vec<PodReport>,
 }
@@ -106,8 +106,7 @@ pub struct LoadReport {
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PlanReport {
-    /// closed: each connection sends as soon as it has its response. open: requests are due by a schedule, whatever the responses
-    /// do.
+    /// closed: each connection sends as soon as it has its response. open: requests are due by a schedule, regardless of responses.
     #[schemars(extend("enum" = ["closed", "open"]))]
     pub mode: String,
     /// Connections; for an open load the most that are open at once.
@@ -123,7 +122,7 @@ pub struct PlanReport {
     pub arrivals: Option<String>,
     /// The longest time to send, in seconds; null: until all requests were sent.
     pub duration_s: Option<f64>,
-    /// How many requests to send; null: until the time is up.
+    /// The number of requests to send; null: until the time is up.
     pub requests: Option<u64>,
     /// false: a new connection for each request.
     pub keep_alive: bool,
@@ -133,7 +132,7 @@ pub struct PlanReport {
     pub request_timeout_s: f64,
     /// Seed of everything random.
     pub seed: u64,
-    /// How much later than due a request may have been sent, to leave together with others; 0: each left alone.
+    /// How much later than due a request may have been sent, so that several left together; 0: each left alone.
     pub lateness_s: f64,
     /// How long the load went on before it was counted; 0: it was counted from its beginning.
     pub lead_in_s: f64,
@@ -156,21 +155,21 @@ pub struct RateReport {
     pub completed: f64,
 }
 
-/// What carried the requests.
+/// The connections of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
-    /// Connections when the load began: when all were open, or when the time of a connect had passed. With a lead-in, those that
-    /// had been opened by its end. Null: it opens none in advance.
+    /// Connections when the load began: when all were open, or when the time limit of connecting had passed. With a lead-in, those that had
+    /// been opened by its end. Null: it opens none in advance.
     pub at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
     /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.
     pub unsolicited: u64,
-    /// Requests at once that one connection really carried: more than 1 only over HTTP/2.
+    /// The largest number of concurrent requests that one connection really carried: more than 1 only over HTTP/2.
     pub streams: u32,
 }
 
@@ -179,26 +178,25 @@ pub struct ConnectionsReport {
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct GeneratorReport {
-    /// CPU time of the generator for each request that ended, in microseconds; 0 when none did.
+    /// CPU time of the generator per request that ended, in microseconds; 0 if none ended.
     pub cpu_us_per_request: f64,
     /// Share of one core that the busiest generator thread used; 1 is all of it.
     pub cpu_share: f64,
     /// CPU of all generator threads, in cores.
     pub cpu_cores: f64,
-    /// From due to sent, of all requests sent, in milliseconds; null if none was.
+    /// From due to sent, for all requests sent, in milliseconds; null if none was.
     pub send_lag_ms: Option<LagReport>,
-    /// The generator's own part of the send lag: what came after a connection was free for the request, in milliseconds; null if
-    /// nothing was sent.
+    /// The generator's own part of the send lag: the time after a connection was free for the request, in milliseconds; null if nothing was
+    /// sent.
     pub own_lag_ms: Option<LagReport>,
-    /// How late the event loop came back to look for work, in milliseconds; a rest in which there was none is not late. Null if not
-    /// measured.
+    /// How late the event loop came back to look for work, in milliseconds; a rest without work is not late. Null if not measured.
     pub loop_lag_ms: Option<LagReport>,
-    /// What showed when the responses' last bytes came. kernel: the kernel's receive stamps (open loads over plain HTTP/1.1);
-    /// generator: the moment it saw them; both: some each; null: no response came.
+    /// How the arrival of the responses' last bytes was timed. kernel: the kernel's receive stamps (open loads over plain HTTP/1.1);
+    /// generator: when the generator saw them; both: some each; null: no response came.
     #[schemars(extend("enum" = ["kernel", "generator", "both", null]))]
     pub last_byte_seen_by: Option<String>,
-    /// true: all threads of the generator had real-time priority, which those of an open load ask for; they are then woken when a
-    /// request is due, however busy the machine is.
+    /// true: all threads of the generator had real-time priority, which the threads of an open load ask for; they then wake when a request
+    /// is due, however busy the machine is.
     pub real_time: bool,
     /// true: the figures are about the generator rather than the server.
     pub bottleneck: bool,

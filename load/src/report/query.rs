@@ -7,32 +7,32 @@ use crate::merge::MergeNote;
 use crate::setting::SettingName;
 
 impl LoadReport {
-    /// Responses of any status. An external load tool may not count them: then those that succeeded.
+    /// The number of responses of any status; for an external load tool that does not count them, the number of successes.
     #[must_use]
     pub fn answered(&self) -> u64 {
         self.status.values().sum::<u64>().max(self.requests.ok)
     }
 
-    /// How many requests failed for this cause.
+    /// The number of requests that failed for this cause.
     #[must_use]
     pub fn failures_by(&self, cause: FailureCause) -> u64 {
         self.failure_causes.get(&cause).copied().unwrap_or_default()
     }
 
-    /// Did each connection wait for its response before it sent again?
+    /// Whether each connection waited for its response before it sent again.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.plan.mode == "closed"
     }
 
-    /// The warnings that are about this load. What a closed loop leaves out is true of every closed loop.
+    /// The warnings about this load in particular, without the one that is true of every closed loop.
     pub fn own_warnings(&self) -> impl Iterator<Item = &str> {
         let ids = self.warning_ids.iter().map(Some).chain(std::iter::repeat(None));
         let is_own = |id: Option<&String>| id.is_none_or(|it| it != Warning::ClosedLoop.id());
         self.warnings.iter().zip(ids).filter(move |(_, id)| is_own(*id)).map(|(text, _)| text.as_str())
     }
 
-    /// Puts what is to be known of the processes before the other warnings.
+    /// Puts the notes about processes before the other warnings.
     pub fn add_notes(&mut self, notes: &[MergeNote], name: SettingName) {
         self.warnings.splice(0..0, notes.iter().map(|it| it.sentence(name)));
         self.warning_ids.splice(0..0, notes.iter().map(|it| it.id().to_owned()));

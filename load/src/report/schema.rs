@@ -6,7 +6,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-/// Every key is always written. What documents of 0.2.0 lack has a default, and is not required.
+/// The schema of a load report. Every key is always written; those that documents of 0.2.0 lack have a default and are not required.
 #[must_use]
 pub fn load_schema() -> Schema {
     let settings = SchemaSettings::default().for_serialize();

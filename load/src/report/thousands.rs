@@ -1,6 +1,6 @@
 //! Thousands separators for reports.
 
-/// A number that is written in digits, with commas between the thousands: `1,234,567`, `-1,234.5`.
+/// A number in digits with commas between the thousands: `1,234,567`, `-1,234.5`.
 #[must_use]
 pub fn thousands(digits: &str) -> String {
     let (sign, rest) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));

@@ -1,4 +1,4 @@
-//! One target, made ready for both ways to send it.
+//! A target, prepared for both protocols.
 
 use super::csv_file::CsvFiles;
 use super::library::LibraryRequest;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 const USER_AGENT: &str = concat!("threadcount/", env!("CARGO_PKG_VERSION"));
 
-/// One target, made ready for both ways to send it.
+/// A target, prepared for both protocols.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub is_head: bool,
@@ -20,7 +20,7 @@ pub(super) struct Compiled {
     pub closes: bool,
     pub body: Template,
     pub library: LibraryRequest,
-    /// It has a `Cookie` header of its own: that is sent instead of the user's cookies.
+    /// It has a `Cookie` header of its own, which is sent instead of the user's cookies.
     pub has_own_cookies: bool,
     closing: Head,
     keeping: Head,
@@ -29,7 +29,7 @@ pub(super) struct Compiled {
 #[derive(Debug)]
 struct Head {
     template: Template,
-    /// The whole request, where nothing in it varies; made at its first use.
+    /// The whole request if nothing in it varies, rendered at its first use.
     rendered: OnceLock<Option<Box<[u8]>>>,
 }
 
@@ -64,7 +64,7 @@ impl Compiled {
         &self.of(keep_alive).template
     }
 
-    /// The whole request, where nothing in it varies.
+    /// The whole request; `None` if something in it varies.
     pub fn as_static(&self, keep_alive: bool) -> Option<&[u8]> {
         let head = self.of(keep_alive);
         let render = || {
@@ -78,7 +78,7 @@ impl Compiled {
         if keep_alive { &self.keeping } else { &self.closing }
     }
 
-    /// Renders head and body after each other into `out`; `body` is scratch space.
+    /// Renders the head followed by the body into `out`; `body` is scratch space.
     pub fn render(&self, keep_alive: bool, out: &mut Vec<u8>, body: &mut Vec<u8>, mut values: Values<'_>) {
         body.clear();
         out.clear();
@@ -86,7 +86,7 @@ impl Compiled {
         values.body_length = body.len();
         self.head(keep_alive).render(out, &mut values);
         if let Some(jar) = values.user.and_then(VirtualUser::cookies).filter(|_| !self.has_own_cookies) {
-            // Before the empty line that ends the head.
+            // The cookies go before the empty line that ends the head.
             let head_end = out.len() - 2;
             out.truncate(head_end);
             out.extend_from_slice(b"Cookie: ");
@@ -105,7 +105,7 @@ impl Compiled {
         [&self.keeping.template, &self.body].map(Template::outline)
     }
 
-    /// The names of the captured values it sends.
+    /// The names of the captured values that it sends.
     pub fn captures(&self) -> impl Iterator<Item = &str> {
         self.keeping.template.captures().chain(self.body.captures())
     }
@@ -127,7 +127,7 @@ impl Head {
     }
 }
 
-/// The headers of a request: each default, or what the user wrote in its place, then the user's others.
+/// The headers of a request: each default or the user's replacement for it, then the user's other headers.
 fn fields(
     target: &Target,
     body: &Template,
@@ -169,7 +169,7 @@ fn defaults(target: &Target, body: &Template, keep_alive: bool) -> Vec<(&'static
         ("User-Agent", Template::text(USER_AGENT)),
         ("Accept", Template::text("*/*")),
     ];
-    // RFC 9110 section 8.6: also without a body where the method gives one a meaning.
+    // RFC 9110 section 8.6: the header is also sent without a body if the method gives a body a meaning.
     if !body.is_empty() || matches!(target.method.as_str(), "POST" | "PUT" | "PATCH") {
         let length =
             body.as_text().map_or_else(Template::body_length, |text| Template::text(text.len().to_string()));

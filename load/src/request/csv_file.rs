@@ -1,4 +1,4 @@
-//! Data files whose values requests send: `{csv:FILE:COLUMN}`.
+//! Data files with values for requests: `{csv:FILE:COLUMN}`.
 
 use super::RequestError;
 use super::place::Place;
@@ -17,12 +17,12 @@ pub(super) struct CsvFiles {
 #[derive(Debug)]
 struct Table {
     columns: Vec<String>,
-    /// Each as long as `columns`.
+    /// The rows; each is as long as `columns`.
     rows: Vec<csv::ByteRecord>,
 }
 
 impl CsvFiles {
-    /// The values of a column, from the first row on, as they are sent in this place; at least one.
+    /// The values of a column, from the first row on, in the form for this place; at least one.
     pub fn column(&mut self, file: &str, column: &str, place: Place) -> Result<Arc<[Bytes]>, RequestError> {
         let refused = |why: String| RequestError::Csv { file: file.into(), column: column.to_owned(), why };
         let path = Path::new(file);
@@ -35,7 +35,7 @@ impl CsvFiles {
         })?;
         let value = |(row, record): (usize, &csv::ByteRecord)| {
             let value = record.get(at).unwrap_or_default();
-            // The first line names the columns.
+            // The first line contains the names of the columns.
             place.checked(value).map_err(|why| refused(format!("in row {} {why}", row + 1)))
         };
         table.rows.iter().enumerate().map(value).collect()

@@ -1,13 +1,13 @@
-//! Why a request cannot be made, and what to write instead.
+//! The reasons why a request cannot be made, with what to write instead.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a request cannot be made, and what to write instead.
+/// The reason why a request cannot be made, with what to write instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// Not a usable URL.
+    /// The URL cannot be used.
     #[error("`{url}` cannot be asked: {why}")]
     Url {
         /// As it was written.
@@ -15,13 +15,13 @@ pub enum RequestError {
         /// What is wrong, and what to write.
         why: String,
     },
-    /// Not a method.
+    /// The method is invalid.
     #[error("`{method}` is not a method that can be sent: write one like GET or POST")]
     Method {
         /// As it was written.
         method: String,
     },
-    /// Not a header that can be sent.
+    /// The header cannot be sent.
     #[error("the header `{header}` cannot be sent: {why}")]
     Header {
         /// As it was written.
@@ -29,7 +29,7 @@ pub enum RequestError {
         /// What is wrong, and what to write.
         why: &'static str,
     },
-    /// An unknown placeholder.
+    /// The placeholder is unknown.
     #[error(
         "`{placeholder}` is not a placeholder. Write {{rand:1:1000}} for a whole number from 1 to 1000, or {{seq:1}} for a \
          number that counts up from 1. {{csv:FILE:COLUMN}} is a value of a file, and {{capture:NAME}} one of a response"
@@ -38,7 +38,7 @@ pub enum RequestError {
         /// As it was written.
         placeholder: String,
     },
-    /// What stands for a value in the documentation of an API.
+    /// The path contains a placeholder of an API's documentation instead of a value.
     #[error(
         "`{placeholder}` in the path stands for a value, and would be sent as it is. Write a value, as in /orders/1, or \
          {{rand:1:1000}} for a different one each time. %7B, %7D and %3A are braces and a colon that are meant"
@@ -47,20 +47,19 @@ pub enum RequestError {
         /// As it was written.
         placeholder: String,
     },
-    /// A data file that cannot be used.
+    /// The data file cannot be used.
     #[error("`{{csv:{}:{column}}}`: {why}", file.display())]
     Csv {
-        /// Which file.
         file: PathBuf,
         /// The requested column.
         column: String,
         /// What is wrong, and what to write.
         why: String,
     },
-    /// No target.
+    /// There is no target.
     #[error("there is nothing to ask: give a URL or a file with at least one target")]
     NoTarget,
-    /// One load goes to one server.
+    /// The targets have different servers, but a load goes to one.
     #[error(
         "all targets of one load must have the same scheme, host and port. `{first}` and `{other}` differ: \
          run one load for each"
@@ -71,15 +70,15 @@ pub enum RequestError {
         /// The first one that differs.
         other: String,
     },
-    /// A line of a target file.
+    /// A line of a target file is wrong.
     #[error("line {line}: {source}")]
     Line {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The mistake in it.
         source: Box<RequestError>,
     },
-    /// A line of a target file that is neither target, header, body nor comment, or a JSON target that is none.
+    /// A line of a target file is neither target, header, body nor comment, or an invalid JSON target.
     #[error("`{text}` is not a target: {why}")]
     Target {
         /// As it was written.
@@ -87,20 +86,18 @@ pub enum RequestError {
         /// What is wrong, and what to write.
         why: String,
     },
-    /// A file that cannot be read.
+    /// The file cannot be read.
     #[error("cannot read `{}`: {source}", file.display())]
     Read {
-        /// Which.
         file: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// Something in a target file.
+    /// A target file is wrong.
     #[error("{}: {source}", file.display())]
     File {
-        /// Which.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in it.
         source: Box<RequestError>,
     },
 }

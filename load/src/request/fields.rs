@@ -1,9 +1,9 @@
-//! One request as HTTP/2 sends it: a list of fields, and a body.
+//! A request in the form that HTTP/2 sends: a list of fields, and a body.
 
 use bytes::Bytes;
 use http::{Method, Request};
 
-/// One request as HTTP/2 sends it: its fields in order, those of the pseudo-header first, and its body.
+/// A request in the form that HTTP/2 sends: its fields in order, pseudo-header fields first, and its body.
 #[derive(Debug)]
 pub(crate) struct FieldRequest {
     text: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct FieldRequest {
     static_number: Option<u32>,
 }
 
-/// Where a field's name and value end in the text.
+/// The places in the text at which a field's name and value end.
 #[derive(Debug)]
 struct Span {
     name_end: usize,
@@ -22,17 +22,17 @@ struct Span {
     varies: bool,
 }
 
-/// One field of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestField<'r> {
     pub name: &'r [u8],
     pub value: &'r [u8],
-    /// It differs from request to request.
+    /// Whether the field differs from request to request.
     pub varies: bool,
 }
 
 impl FieldRequest {
-    /// `static_number`: its number among the requests that never vary. `varies` is asked for each name.
+    /// Converts a request. `static_number` is its number among the requests that never vary; `varies` tells for each name whether its value
+    /// does.
     pub fn new(request: Request<Bytes>, static_number: Option<u32>, varies: impl Fn(&str) -> bool) -> Self {
         let (head, body) = request.into_parts();
         let mut fields = Self {
@@ -91,7 +91,7 @@ impl FieldRequest {
         self.is_head
     }
 
-    /// Its number among the requests that never vary.
+    /// The request's number among those that never vary.
     pub fn static_number(&self) -> Option<u32> {
         self.static_number
     }

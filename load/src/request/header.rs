@@ -5,7 +5,7 @@ use crate::http1::{is_text_byte, is_token_byte};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-/// One header of a request. It replaces the default of the same name; without a value it only removes it.
+/// A header of a request. It replaces the default of the same name; without a value it only removes the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     name: String,
@@ -13,22 +13,22 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header with a value, which may be empty and may have placeholders.
+    /// A header with a value, which may be empty and may contain placeholders.
     ///
     /// # Errors
-    /// [`RequestError::Header`] where it would break the request (a line end in the value, say), or where its value
-    /// follows from the body and cannot be given.
+    /// [`RequestError::Header`] if the header would break the request (with a line end in the value, for example), or if its value follows
+    /// from the body and cannot be chosen.
     pub fn new(name: &str, value: &str) -> Result<Self, RequestError> {
         let value = value.trim_matches([' ', '\t']);
         check(name, value).map_err(|why| refused(&format!("{name}: {value}"), why))?;
         Ok(Self { name: name.to_owned(), value: Some(value.to_owned()) })
     }
 
-    /// A header as curl's `-H` takes it: `Name: value`; `Name;` sends it with an empty value, `Name:` does not send it
-    /// where it is sent by default.
+    /// Parses a header in the syntax of curl's `-H`: `Name: value`. `Name;` sends the header with an empty value, `Name:` removes a default
+    /// header.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and where there is no colon.
+    /// As [`new`](Self::new), or there is no colon.
     pub fn parse(line: &str) -> Result<Self, RequestError> {
         match line.split_once(':') {
             Some((name, value)) if value.trim_matches([' ', '\t']).is_empty() => {
@@ -43,7 +43,7 @@ impl Header {
         }
     }
 
-    /// Basic authentication (RFC 7617) of `NAME:PASSWORD`.
+    /// The header of basic authentication (RFC 7617) for `NAME:PASSWORD`.
     ///
     /// # Errors
     /// There is no colon.
@@ -62,13 +62,13 @@ impl Header {
         Self { value: self.value.as_deref().map(change), name: self.name }
     }
 
-    /// Its name, as written.
+    /// The name, as written.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its value; `None` where it only removes a default.
+    /// The value; `None` if the header only removes a default.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_name_and_a_password_become_a_basic_authorization() {
-        // RFC 7617 section 2: "Aladdin" with "open sesame".
+        // The example of RFC 7617 section 2: "Aladdin" with "open sesame".
         let header = Header::basic("Aladdin:open sesame").unwrap();
         assert_eq!(header.value(), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One target as a request for a library that writes it itself (HTTP/2).
+//! A target as a request of the `http` library, from which HTTP/2 requests are made.
 
 use super::fields::FieldRequest;
 use super::template::{Field, Template, Values};
@@ -15,12 +15,12 @@ use rand::rngs::Xoshiro256PlusPlus;
 const OF_A_CONNECTION: [&str; 5] =
     ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
-/// One target as a request for a library that writes it itself.
+/// A target as a request of the `http` library.
 #[derive(Debug)]
 pub(super) struct LibraryRequest {
-    /// Everything that does not vary.
+    /// The parts that never vary.
     fixed: Request<Bytes>,
-    /// The parts that do.
+    /// The parts that vary.
     uri: Option<Template>,
     headers: Vec<(HeaderName, Template)>,
     body: Option<Template>,
@@ -41,7 +41,7 @@ impl LibraryRequest {
         *fixed.uri_mut() = sample_uri(&uri).ok_or_else(|| not_a_host(target))?;
         let mut headers = Vec::new();
         for (name, value) in fields {
-            // RFC 9113 section 8.3.1: the URI's authority stands for `Host`.
+            // RFC 9113 section 8.3.1: the URI's authority replaces `Host`.
             let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else { continue };
             if name == http::header::HOST || OF_A_CONNECTION.contains(&name.as_str()) {
                 continue;
@@ -62,7 +62,7 @@ impl LibraryRequest {
         self.uri.is_none() && self.headers.is_empty() && self.body.is_none() && !sends_cookies
     }
 
-    /// The request as a list of fields. `static_number`: where it never varies, its number.
+    /// The request as a list of fields. `static_number` is its number if it never varies.
     pub fn render_fields(&self, values: Values<'_>, static_number: Option<u32>) -> FieldRequest {
         FieldRequest::new(self.render(values), static_number, |name| match name {
             ":path" | ":authority" => self.uri.is_some(),
@@ -93,7 +93,7 @@ impl LibraryRequest {
         }
         for (name, value) in &self.headers {
             let value = render(value, &mut values);
-            // RFC 9113 section 8.2.1: no blanks around it, which a value from a file or a response may have.
+            // RFC 9113 section 8.2.1: a value must not have blanks around it, which a value from a file or a response may have.
             let value = value.slice_ref(value.trim_ascii());
             request.headers_mut().append(name.clone(), header_value(value));
         }
@@ -125,7 +125,7 @@ fn sample_uri(uri: &Template) -> Option<Uri> {
     .ok()
 }
 
-/// A URL is checked when the target is made, so that only a `Host` can still be wrong.
+/// The error about an invalid `Host`: the URL was checked when the target was made, so nothing else can be wrong.
 fn not_a_host(target: &Target) -> RequestError {
     let host = target.headers.iter().find(|header| header.name().eq_ignore_ascii_case("host"));
     let header = host.and_then(super::Header::value).unwrap_or_default();

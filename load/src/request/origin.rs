@@ -1,4 +1,4 @@
-//! Where requests go.
+//! The server to which requests go, taken from a URL.
 
 use super::RequestError;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -8,22 +8,22 @@ use std::net::Ipv6Addr;
 /// The longest URL, as it is written.
 const MAX_URL_BYTES: usize = 16 * 1024;
 
-/// Where requests go. All targets of one load share it.
+/// The server to which requests go. All targets of one load share it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// `https` rather than `http`.
+    /// `true` for `https`, `false` for `http`.
     pub tls: bool,
-    /// Host name or address, without brackets; an IPv6 address may have a zone, `fe80::1%eth0` (RFC 4007 section 11).
+    /// The host name or address, without brackets. An IPv6 address may have a zone, `fe80::1%eth0` (RFC 4007 section 11).
     pub host: String,
     /// TCP port.
     pub port: u16,
 }
 
 impl Origin {
-    /// The origin of a URL; 80 and 443 are the default ports.
+    /// The origin of a URL; the default ports are 80 and 443.
     ///
     /// # Errors
-    /// [`RequestError::Url`] where its scheme or host is not usable over HTTP.
+    /// [`RequestError::Url`] if its scheme or host cannot be used over HTTP.
     pub fn parse(url: &str) -> Result<Self, RequestError> {
         Ok(UrlParts::parse(url)?.origin)
     }
@@ -34,8 +34,8 @@ impl Origin {
         if self.tls { "https" } else { "http" }
     }
 
-    /// The value of the `Host` header: the host, in brackets where it is an IPv6 address, and the port unless it is the
-    /// scheme's own (RFC 9110 section 7.2). A zone means nothing to the server, and is left out (RFC 6874 section 4).
+    /// The value of the `Host` header: the host, in brackets if it is an IPv6 address, and the port unless it is the scheme's default (RFC
+    /// 9110 section 7.2). A zone is left out, because it means nothing to the server (RFC 6874 section 4).
     #[must_use]
     pub fn authority(&self) -> String {
         self.with_port(self.host_without_zone())
@@ -59,10 +59,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A URL, taken apart.
 pub(super) struct UrlParts<'u> {
     pub origin: Origin,
-    /// Path and query, as written; it begins with `/`.
+    /// The path and query, as written; it begins with `/`.
     pub path: String,
     /// `user:password`, as written.
     pub user: Option<&'u str>,
@@ -133,7 +132,7 @@ fn host_and_port(place: &str, default_port: u16) -> Result<(String, u16), String
     Ok((host, port))
 }
 
-/// An IPv6 address as it is written in a URL, with its zone behind `%25` (RFC 6874) or, as people write it, `%`.
+/// Parses an IPv6 address in a URL, with its zone behind `%25` (RFC 6874) or, as people write it, `%`.
 fn ipv6(written: &str) -> Result<String, String> {
     let (address, zone) = match written.split_once('%') {
         Some((address, zone)) => (address, Some(zone.strip_prefix("25").unwrap_or(zone))),
@@ -150,7 +149,7 @@ fn ipv6(written: &str) -> Result<String, String> {
     }
 }
 
-/// The characters of a URL but those of `{csv:..}`: files and columns may have any name.
+/// The characters of a URL outside of `{csv:..}`, because files and columns may have any name.
 fn outside_csv(url: &str) -> impl Iterator<Item = char> {
     let mut is_inside = false;
     url.char_indices()

@@ -1,26 +1,25 @@
-//! Where in a request a value stands, and how it must be written there.
+//! The places in a request where a value can stand, and how it must be written there.
 
 use crate::http1::is_text_byte;
 use bytes::Bytes;
 
-/// The longest value in a path, so that no path becomes longer than a library for HTTP/2 takes.
+/// The longest value in a path, so that no path becomes too long for an HTTP/2 library.
 pub(super) const MAX_PATH_VALUE_BYTES: usize = 4_000;
 /// The most values from files and responses in one path.
 pub(super) const MAX_PATH_VALUES: usize = 4;
 
-/// Where in a request a value stands.
+/// The place of a value in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the path or the query.
     Path,
     /// In the value of a header.
     Header,
-    /// In the body.
     Body,
 }
 
 impl Place {
-    /// A value from a file, as it is sent here, or why it cannot be.
+    /// A value from a file in the form for this place, or the reason why it cannot be sent.
     pub fn checked(self, value: &[u8]) -> Result<Bytes, &'static str> {
         match self {
             Self::Path if value.len() > MAX_PATH_VALUE_BYTES => Err("the value is longer than 4,000 bytes"),
@@ -35,8 +34,8 @@ impl Place {
         }
     }
 
-    /// Appends a value from a response, as it can be sent here: percent-encoded in a path (and nothing of a value that is
-    /// too long for one), without control characters in a header.
+    /// Appends a value from a response in the form for this place: percent-encoded in a path (or nothing if it is too long), without
+    /// control characters in a header.
     pub fn write(self, value: &[u8], out: &mut Vec<u8>) {
         match self {
             Self::Path if value.len() > MAX_PATH_VALUE_BYTES => {}
@@ -47,7 +46,8 @@ impl Place {
     }
 }
 
-/// What a path or query can have stays: a value may be a whole path. The rest, and what would end it, is encoded.
+/// Writes a byte into a path or query. Characters that may stand there stay, because a value may be a whole path. Others, and those that
+/// would end the path, are encoded.
 fn write_in_path(byte: u8, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     if byte.is_ascii_graphic() && !b"\"<>`#\\^{|}".contains(&byte) {

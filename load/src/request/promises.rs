@@ -1,4 +1,4 @@
-//! What the headers of a request promise to the server. A load keeps it, or the request is refused.
+//! Checks promises that the headers of a request make to the server. A load must keep them, or the request is refused.
 
 use super::{RequestError, Target};
 
@@ -42,12 +42,12 @@ pub(super) fn has_te(target: &Target) -> bool {
     values(target, "te").next().is_some()
 }
 
-/// Does the request end its connection?
+/// Whether the request ends its connection.
 pub(super) fn closes(target: &Target) -> bool {
     has_connection_option(target, "close")
 }
 
-/// The options that the request needs in a Connection header which the user has not written.
+/// The options that the request needs in a Connection header, unless the user has written one.
 pub(super) const fn connection_options(has_te: bool, keep_alive: bool) -> Option<&'static str> {
     match (keep_alive, has_te) {
         (true, false) => None,

@@ -1,4 +1,4 @@
-//! The request that follows a redirect (RFC 9110 section 15.4).
+//! Makes the request that follows a redirect (RFC 9110 section 15.4).
 
 use super::fields::FieldRequest;
 use super::promises::connection_options;
@@ -17,16 +17,15 @@ const ELSEWHERE: FailureCause =
 const LONGEST_PATH_BYTES: usize = 8 * 1024;
 const TOO_LONG: FailureCause = FailureCause::Redirect("its Location is longer than 8 KiB");
 
-/// Is it a redirect that names where to go?
+/// Whether the status is a redirect that names a destination.
 pub(crate) const fn is_followed(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// The request after `request`, whose response had this status and this `Location`. A POST becomes a GET, unless the status forbids
-/// that.
+/// The request after `request`, whose response had this status and this `Location`. A POST becomes a GET, unless the status forbids that.
 ///
 /// # Errors
-/// It leads elsewhere, or nowhere.
+/// The redirect leads to another server, or nowhere.
 pub(crate) fn next(
     mut request: Request<Bytes>,
     status: u16,
@@ -56,7 +55,7 @@ pub(crate) fn next(
     Ok(request)
 }
 
-/// Path and query of the URL that `location` is, seen from a request (RFC 3986 section 5.2).
+/// The path and query of the URL in `location`, resolved against a request (RFC 3986 section 5.2).
 fn path(request: &Request<Bytes>, location: &str, origin: &Origin) -> Result<String, FailureCause> {
     let location = location.split('#').next().unwrap_or_default();
     let absolute = match location {
@@ -77,7 +76,7 @@ fn path(request: &Request<Bytes>, location: &str, origin: &Origin) -> Result<Str
     if target.origin() == origin { Ok(without_dots(target.path())) } else { Err(ELSEWHERE) }
 }
 
-/// RFC 3986 section 5.2.4.
+/// Removes `.` and `..` from a path (RFC 3986 section 5.2.4).
 fn without_dots(path: &str) -> String {
     let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
     let mut kept: Vec<&str> = Vec::new();
@@ -99,7 +98,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
-/// Gives the request the cookies that its user has now. `None`: the user has none any more.
+/// Replaces the request's cookies by those that its user has now; `None` removes them.
 pub(crate) fn set_cookies(request: &mut Request<Bytes>, cookies: Option<HeaderValue>) {
     match cookies {
         Some(cookies) => drop(request.headers_mut().insert(COOKIE, cookies)),
@@ -107,7 +106,7 @@ pub(crate) fn set_cookies(request: &mut Request<Bytes>, cookies: Option<HeaderVa
     }
 }
 
-/// Its bytes over HTTP/1.1.
+/// The bytes of the request over HTTP/1.1.
 pub(crate) fn http1(request: &Request<Bytes>, keep_alive: bool, out: &mut Vec<u8>) {
     out.clear();
     let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
@@ -126,7 +125,7 @@ pub(crate) fn http1(request: &Request<Bytes>, keep_alive: bool, out: &mut Vec<u8
     out.extend_from_slice(request.body());
 }
 
-/// Its fields over HTTP/2.
+/// The fields of the request over HTTP/2.
 pub(crate) fn http2(request: &Request<Bytes>) -> FieldRequest {
     FieldRequest::new(request.clone(), None, |_| true)
 }

@@ -11,18 +11,18 @@ use std::num::NonZeroU32;
 pub struct RequestSource {
     origin: Origin,
     first_url: String,
-    /// Secrets of the user that the requests themselves do not show to be secret.
+    /// Secrets of the user that cannot be recognised in the requests themselves.
     secrets: Secrets,
     pub(super) targets: Vec<Compiled>,
     pub(super) order: Order,
 }
 
-/// Which target is next.
+/// The order in which targets are sent.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// One after the other, as they were given.
+    /// One after the other, as given.
     InTurn,
-    /// At random: the sums of the weights up to and with each target.
+    /// At random; the values are the sums of the weights up to and including each target.
     ByWeight(Vec<u64>),
 }
 
@@ -47,11 +47,10 @@ impl RequestSource {
         Ok(Self { origin, first_url, secrets: Secrets::default(), targets, order })
     }
 
-    /// One GET of a path without placeholders.
+    /// A source with one GET of a path without placeholders.
     ///
     /// # Panics
-    /// Where the host is none or the path has a character that a URL cannot have: for what users write there is
-    /// [`new`](Self::new).
+    /// The host is invalid, or the path contains a character that a URL cannot have. For input of users there is [`new`](Self::new).
     #[must_use]
     pub fn get(origin: Origin, path: &str) -> Self {
         let target = Target::get(&format!("{origin}{path}"));
@@ -67,7 +66,7 @@ impl RequestSource {
         Self { first_url: masked_text(first_url), secrets, ..self }
     }
 
-    /// The secrets in the first megabytes that the requests send, as many as are read within seconds.
+    /// The secrets in the requests, of which the first megabytes are searched: as many as can be read within seconds.
     pub(crate) fn secrets(&self) -> Secrets {
         const MOST_BYTES: usize = 16 << 20;
         let mut secrets = self.secrets.clone();
@@ -83,12 +82,12 @@ impl RequestSource {
         secrets
     }
 
-    /// What must be known of the requests of a load that others send. It has none itself.
+    /// A source without requests, for a load that others send: it has only what must be known of their requests.
     pub(crate) fn sent_elsewhere(origin: Origin, first_url: String) -> Self {
         Self { origin, first_url, secrets: Secrets::default(), targets: Vec::new(), order: Order::InTurn }
     }
 
-    /// Where the requests go.
+    /// The server to which the requests go.
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -100,7 +99,7 @@ impl RequestSource {
         &self.first_url
     }
 
-    /// The names of the captured values that requests send; with repetitions.
+    /// The names of the captured values that requests send, with repetitions.
     pub fn captures_sent(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().flat_map(Compiled::captures)
     }

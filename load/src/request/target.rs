@@ -1,4 +1,4 @@
-//! One kind of request.
+//! One kind of request of a load.
 
 use super::origin::UrlParts;
 use super::template::with_files_in;
@@ -22,7 +22,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A GET.
+    /// A GET of this URL.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -30,8 +30,8 @@ impl Target {
         Self::new("GET", url)
     }
 
-    /// Any method but CONNECT, without a body. A user in the URL (`http://user:password@host/`) becomes an
-    /// `Authorization` header (Basic, RFC 7617); a fragment (`#..`) is dropped.
+    /// A request without a body, with any method but CONNECT. A user in the URL (`http://user:password@host/`) becomes an `Authorization`
+    /// header (Basic, RFC 7617); a fragment (`#..`) is dropped.
     ///
     /// # Errors
     /// [`RequestError::Method`], [`RequestError::Url`].
@@ -45,28 +45,28 @@ impl Target {
         Ok(Self { origin, method, path, headers, body, weight })
     }
 
-    /// Adds a header, beside others of the same name that were added; it takes the place of a default.
+    /// Adds a header, beside earlier ones of the same name. It replaces a default header.
     #[must_use]
     pub fn with_header(mut self, header: Header) -> Self {
         self.headers.push(header);
         self
     }
 
-    /// Sets the body, which may have placeholders.
+    /// Sets the body, which may contain placeholders.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// Sets its weight relative to the others; 1 by default.
+    /// Sets the weight relative to other targets; the default is 1.
     #[must_use]
     pub fn with_weight(mut self, weight: NonZeroU32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// Looks for the files of its `{csv:FILE:COLUMN}` in a folder, unless their paths are absolute.
+    /// Looks for the files of `{csv:FILE:COLUMN}` in a folder, unless their paths are absolute.
     #[must_use]
     pub fn with_files_in(mut self, folder: &Path) -> Self {
         self.path = moved(folder, &self.path);
@@ -76,13 +76,12 @@ impl Target {
         self
     }
 
-    /// Where it goes.
+    /// The server to which the request goes.
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Its method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
@@ -94,26 +93,26 @@ impl Target {
         &self.path
     }
 
-    /// Its own headers, the user's `Authorization` among them.
+    /// The target's own headers, including the user's `Authorization`.
     #[must_use]
     pub fn headers(&self) -> &[Header] {
         &self.headers
     }
 
-    /// Its body, with placeholders; often empty.
+    /// The body, with placeholders; often empty.
     #[must_use]
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Its weight relative to the others.
+    /// The weight relative to other targets.
     #[must_use]
     pub const fn weight(&self) -> NonZeroU32 {
         self.weight
     }
 }
 
-/// Text stays text: only names of files are put in.
+/// The text with the names of files replaced by their paths; everything else stays.
 fn moved(folder: &Path, text: &str) -> String {
     String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned()
 }
@@ -129,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_user_in_the_url_becomes_a_basic_authorization() {
-        // RFC 7617 section 2: "Aladdin" with "open sesame".
+        // The example of RFC 7617 section 2: "Aladdin" with "open sesame".
         let target = Target::get("http://Aladdin:open%20sesame@h/").unwrap();
         assert_eq!(target.headers[0].value(), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
         let alone = Target::get("http://me%@h/").unwrap();

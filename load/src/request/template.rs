@@ -11,7 +11,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Every name that a placeholder begins with.
+/// The names of all placeholders.
 const NAMES: [&[u8]; 4] = [b"rand", b"seq", b"csv", b"capture"];
 
 /// Text with placeholders, ready to be rendered often.
@@ -33,34 +33,33 @@ enum Piece {
     Seq {
         start: u64,
     },
-    /// The values of a column: the request's turn says which.
+    /// The values of a column; the turn of the request selects one.
     Csv {
         values: Arc<[Bytes]>,
     },
-    /// What the user's responses had.
+    /// A value from the responses of the request's user.
     Capture {
         name: Arc<str>,
         place: Place,
     },
-    /// How long the body of the same request is.
+    /// The length of the body of the same request.
     BodyLength,
 }
 
-/// What the placeholders of one request stand for.
+/// The values of the placeholders in one request.
 pub(super) struct Values<'v> {
     pub random: &'v mut Xoshiro256PlusPlus,
-    /// Which request of the load it is, from 0.
+    /// The number of the request in the load, from 0.
     pub number: u64,
-    /// Which row of data files it takes.
+    /// The row of data files that the request takes.
     pub row: RowTurn,
     pub body_length: usize,
-    /// Its sender, where requests depend on that.
+    /// The virtual user who sends the request; `None` if requests do not depend on it.
     pub user: Option<&'v VirtualUser>,
 }
 
 impl Template {
-    /// Text of a request in which `{rand:LOW:HIGH}`, `{seq:START}`, `{csv:FILE:COLUMN}` and `{capture:NAME}` are
-    /// placeholders.
+    /// Parses a text of a request, in which `{rand:LOW:HIGH}`, `{seq:START}`, `{csv:FILE:COLUMN}` and `{capture:NAME}` are placeholders.
     pub fn parse(text: impl Into<Bytes>, place: Place, files: &mut CsvFiles) -> Result<Self, RequestError> {
         let mut rest: Bytes = text.into();
         if let Some(unfilled) = unfilled(&rest).filter(|_| place == Place::Path) {
@@ -79,14 +78,14 @@ impl Template {
         Ok(template)
     }
 
-    /// Text without placeholders.
+    /// A template without placeholders.
     pub fn text(text: impl Into<Bytes>) -> Self {
         let mut template = Self::default();
         template.push(Piece::Text(text.into()));
         template
     }
 
-    /// The length of the body.
+    /// A template for the length of the body.
     pub fn body_length() -> Self {
         Self { pieces: vec![Piece::BodyLength] }
     }
@@ -97,7 +96,7 @@ impl Template {
         }
     }
 
-    /// This, then that. Neighbouring text becomes one piece.
+    /// Appends another template. Neighbouring text becomes one piece.
     pub fn append(&mut self, other: Self) {
         for piece in other.pieces {
             match (self.pieces.last_mut(), piece) {
@@ -111,7 +110,7 @@ impl Template {
         self.pieces.is_empty()
     }
 
-    /// The names of captured values in it.
+    /// The names of the captured values in the template.
     pub fn captures(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Capture { name, .. } => Some(&**name),
@@ -119,7 +118,7 @@ impl Template {
         })
     }
 
-    /// How many of its pieces come from files and responses.
+    /// The number of pieces that come from files and responses.
     pub fn foreign_values(&self) -> usize {
         self.pieces.iter().filter(|piece| matches!(piece, Piece::Csv { .. } | Piece::Capture { .. })).count()
     }
@@ -133,7 +132,7 @@ impl Template {
         self.pieces.iter().map(text).collect()
     }
 
-    /// The text, where nothing in it varies.
+    /// The text; `None` if something in it varies.
     pub fn as_text(&self) -> Option<Bytes> {
         match self.pieces.as_slice() {
             [] => Some(Bytes::new()),
@@ -142,7 +141,7 @@ impl Template {
         }
     }
 
-    /// Appends the text to `out`, with each placeholder's value in its place.
+    /// Appends the text to `out`, with the values of the placeholders.
     pub fn render(&self, out: &mut Vec<u8>, values: &mut Values<'_>) {
         for piece in &self.pieces {
             let written = match *piece {
@@ -167,13 +166,13 @@ impl Template {
     }
 }
 
-/// Does a text of a request have placeholders?
+/// Whether a text of a request contains placeholders.
 #[must_use]
 pub fn has_placeholder(text: &str) -> bool {
     find_placeholder(text.as_bytes()).is_some()
 }
 
-/// Where something begins that is meant as a placeholder.
+/// The position of the first text that is meant as a placeholder.
 fn find_placeholder(text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'{', text).find(|&at| {
         let inside = &text[at + 1..];
@@ -184,7 +183,7 @@ fn find_placeholder(text: &[u8]) -> Option<usize> {
 }
 
 /// The first part of a path that stands for a value in somebody's documentation or code, as in `/orders/{id}`, `/orders/:id` and
-/// `?page=${page}`. JSON and GraphQL in a query have braces of their own.
+/// `?page=${page}`. Braces in a query may be JSON or GraphQL.
 fn unfilled(path: &[u8]) -> Option<&[u8]> {
     let query = memchr::memchr(b'?', path).unwrap_or(path.len());
     let begins_name = |byte: Option<&u8>| byte.is_some_and(|&it| it.is_ascii_alphabetic() || it == b'_');
@@ -192,7 +191,7 @@ fn unfilled(path: &[u8]) -> Option<&[u8]> {
         let end = start + memchr::memchr(b'}', &path[start..])?;
         let (name, written) = (&path[start + 1..end], &path[start..=end]);
         let is_name = begins_name(name.first()) && !name.iter().any(|byte| b"{\"".contains(byte));
-        // `${NAME}` is a variable of the environment, and `${name}` is not.
+        // `${NAME}` in capitals is a variable of the environment; `${name}` is not.
         let begin = start - usize::from(path[..start].ends_with(b"$"));
         let is_of_variable = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
         let is_variable = begin < start && !name.is_empty() && name.iter().all(is_of_variable);
@@ -219,7 +218,7 @@ fn parse_placeholder(written: &[u8], place: Place, files: &mut CsvFiles) -> Resu
     })
 }
 
-/// File and column. The file's name may have colons, the column's none.
+/// The file and the column. The file's name may contain colons, the column's may not.
 fn csv_placeholder(inside: &str) -> Option<(&str, &str)> {
     let (file, column) = inside.strip_prefix("csv:")?.rsplit_once(':')?;
     (!file.is_empty() && !column.is_empty()).then_some((file, column))
@@ -238,7 +237,7 @@ fn number_or_capture(inside: &str, place: Place) -> Option<Piece> {
     Some(Piece::Seq { start })
 }
 
-/// The text with the files of its `{csv:FILE:COLUMN}` looked for in a folder.
+/// The text with the files of `{csv:FILE:COLUMN}` in a folder.
 pub(super) fn with_files_in(folder: &std::path::Path, text: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -22,10 +22,10 @@ use base64::Engine as _;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Reads a target file. Body files are looked for beside it.
+/// Reads a target file. Body files are relative to its folder.
 ///
 /// # Errors
-/// [`RequestError::Read`], [`RequestError::File`] with the line, [`RequestError::NoTarget`] where it has none.
+/// [`RequestError::Read`], [`RequestError::File`] with the line, [`RequestError::NoTarget`] if it contains no target.
 pub fn read(file: &Path) -> Result<Vec<Target>, RequestError> {
     let text = whole_file::read_text(file, LARGEST_OF_A_REQUEST)
         .map_err(|source| RequestError::Read { file: file.to_owned(), source })?;
@@ -33,10 +33,10 @@ pub fn read(file: &Path) -> Result<Vec<Target>, RequestError> {
         .map_err(|source| RequestError::File { file: file.to_owned(), source: Box::new(source) })
 }
 
-/// Reads targets in either format. Body and data files are looked for in `base_dir` unless their path is absolute.
+/// Reads targets in either format. Body and data files are relative to `base_dir`.
 ///
 /// # Errors
-/// [`RequestError::Line`] with what is wrong, [`RequestError::NoTarget`] where there is none.
+/// [`RequestError::Line`] with the mistake, [`RequestError::NoTarget`] if there is no target.
 pub fn parse(text: &str, base_dir: &Path) -> Result<Vec<Target>, RequestError> {
     // Some editors begin a file with a byte order mark.
     let text = text.trim_start_matches('\u{feff}');
@@ -72,7 +72,7 @@ pub fn parse(text: &str, base_dir: &Path) -> Result<Vec<Target>, RequestError> {
     Ok(targets.into_iter().map(|target| target.with_files_in(base_dir)).collect())
 }
 
-/// Vegeta's own rule: capital letters, then white space.
+/// Whether a line begins a target, by vegeta's own rule: capital letters, then white space.
 fn is_first_line(line: &str) -> bool {
     let method = line.find(|c: char| !c.is_ascii_uppercase()).unwrap_or(line.len());
     method > 0 && line[method..].starts_with([' ', '\t'])
@@ -80,11 +80,11 @@ fn is_first_line(line: &str) -> bool {
 
 fn first_line(line: &str) -> Result<Target, RequestError> {
     let (method, url) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    // As request files of editors and browsers have it.
+    // Request files of editors and browsers have the protocol at the end of the line.
     Target::new(method, url.strip_suffix("HTTP/1.1").unwrap_or(url).trim())
 }
 
-/// Unlike on a command line, `Name:` means an empty value.
+/// Parses a header. Unlike on a command line, `Name:` means an empty value.
 fn header(line: &str) -> Result<Header, RequestError> {
     match line.split_once(':') {
         Some((name, value)) => Header::new(name.trim(), value),

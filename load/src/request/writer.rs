@@ -1,4 +1,4 @@
-//! One thread's view of the source.
+//! Renders the requests of one thread.
 
 use super::compiled::Compiled;
 use super::fields::FieldRequest;
@@ -16,41 +16,41 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RenderedRequest<'a, 's> {
-    /// The HTTP/1.1 request, head and body.
+    /// The HTTP/1.1 request, with its head and body.
     pub bytes: &'a [u8],
-    /// The same bytes where they lie in the source, for a request in which nothing varies: no copy is needed to send it.
+    /// The same bytes in the source if nothing in the request varies, so that sending it needs no copy.
     pub fixed: Option<&'s [u8]>,
-    /// True for HEAD: the response has no body whatever its head says (RFC 9112 section 6.3).
+    /// A HEAD request, whose response has no body whatever its head says (RFC 9112 section 6.3).
     pub is_head: bool,
-    /// True where the method is idempotent, so that it may be sent again when a kept-alive connection turns out to
-    /// be closed (RFC 9110 section 9.2.2).
+    /// The method is idempotent, so the request may be sent again if a kept-alive connection turns out to be closed (RFC 9110 section
+    /// 9.2.2).
     pub is_idempotent: bool,
-    /// True where its own headers have `Connection: close`: nothing is sent over its connection after it (RFC 9112 section 9.6).
+    /// Its own headers contain `Connection: close`, so that nothing is sent over its connection after it (RFC 9112 section 9.6).
     pub closes: bool,
-    /// Which target of the source it is, from 0.
+    /// The number of its target in the source, from 0.
     pub target: u32,
 }
 
-/// One thread's view of the source: it holds the buffers and the random numbers.
+/// Renders the requests of one thread; it owns the buffers and the random numbers.
 #[derive(Debug)]
 pub struct RequestWriter<'s> {
     source: &'s RequestSource,
     keep_alive: bool,
-    /// Whose requests these are, of a load over so many connections.
+    /// The share of the load to which these requests belong.
     share: LoadShare,
     connections: u32,
-    /// The response to every call, where there is one target and nothing in it varies.
+    /// The rendered request for every call, if there is one target and nothing in it varies.
     only: Option<RenderedRequest<'s, 's>>,
     order: Xoshiro256PlusPlus,
     values: Xoshiro256PlusPlus,
     buffer: Vec<u8>,
     body: Vec<u8>,
-    /// Requests over HTTP/2 that never vary, by target; this thread's own, since counting their users is shared work.
+    /// HTTP/2 requests that never vary, by target. Each thread has its own, because sharing them would mean shared reference counts.
     fields: Vec<Option<Arc<FieldRequest>>>,
 }
 
 impl RequestSource {
-    /// One thread's view. `keep_alive: false` adds `Connection: close`.
+    /// A writer for one thread. `keep_alive: false` adds `Connection: close`.
     #[must_use]
     pub fn writer(&self, thread: u32, seed: u64, keep_alive: bool) -> RequestWriter<'_> {
         RequestWriter::new(self, thread, seed, keep_alive)
@@ -77,7 +77,8 @@ impl<'s> RequestWriter<'s> {
         }
     }
 
-    /// The same of a process with a share of a load over so many connections: rows of data files are divided, too.
+    /// Writes the requests of a process with a share of a load over this many connections. The rows of data files are divided between them
+    /// too.
     #[must_use]
     pub fn for_share(self, share: LoadShare, connections: u32) -> Self {
         Self { share, connections, ..self }
@@ -87,7 +88,7 @@ impl<'s> RequestWriter<'s> {
         RowTurn::of(self.share, number, self.connections)
     }
 
-    /// Request `number` of the load for an HTTP/1.1 connection. No allocation in the steady state.
+    /// Request number `number` of the load, for an HTTP/1.1 connection. Allocates nothing in the steady state.
     #[inline]
     pub fn http1(&mut self, number: u64) -> RenderedRequest<'_, 's> {
         match self.only {
@@ -96,7 +97,7 @@ impl<'s> RequestWriter<'s> {
         }
     }
 
-    /// Request `number` of the load, sent by a virtual user with its captured values and cookies.
+    /// Request number `number` of the load, sent by a virtual user with captured values and cookies.
     pub fn http1_of(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_, 's> {
         match self.only {
             Some(request) if user.is_none_or(|user| user.cookies().is_none()) => request,
@@ -116,21 +117,21 @@ impl<'s> RequestWriter<'s> {
         rendered((at, target), &self.buffer, None)
     }
 
-    /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands
-    /// for `Host`; headers that belong to one HTTP/1.1 connection are left out.
+    /// Request number `number` of the load for a library that writes it itself. The URI is absolute and its authority replaces `Host`;
+    /// headers that belong to one HTTP/1.1 connection are left out.
     pub fn http(&mut self, number: u64) -> http::Request<Bytes> {
         self.http_of(number, None).1
     }
 
-    /// The same, sent by a virtual user, and which target it is.
+    /// Like [`http`](Self::http), sent by a virtual user, with the number of its target.
     pub fn http_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, http::Request<Bytes>) {
         let (at, target) = self.target(number);
         let row = self.row(number);
         (at, target.library.render(Values { random: &mut self.values, number, row, body_length: 0, user }))
     }
 
-    /// Request `number` as a list of fields, sent by a virtual user, and which target it is. No allocation in the
-    /// steady state where nothing in it varies.
+    /// Request number `number` as a list of fields, sent by a virtual user, with the number of its target. Allocates nothing in the steady
+    /// state if nothing in it varies.
     pub(crate) fn fields_of(&mut self, number: u64, user: Option<&VirtualUser>) -> (u32, Arc<FieldRequest>) {
         let (at, target) = self.target(number);
         let is_static = target.library.is_static(user);
@@ -146,7 +147,7 @@ impl<'s> RequestWriter<'s> {
         (at, request)
     }
 
-    /// Request `number` of the load to this target again, sent by a virtual user: to be changed and sent to where it was redirected.
+    /// Request number `number` to this target once more, sent by a virtual user; the caller changes it to follow a redirect.
     pub(crate) fn again(&mut self, at: u32, number: u64, user: Option<&VirtualUser>) -> http::Request<Bytes> {
         let row = self.row(number);
         let values = Values { random: &mut self.values, number, row, body_length: 0, user };

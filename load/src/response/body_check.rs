@@ -1,4 +1,4 @@
-//! What the body of a response must contain.
+//! Checks that the body of a response contains a text or a pattern.
 
 use memchr::memmem;
 use regex::bytes::Regex;
@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 const REGEX_PREFIX: &str = "regex:";
 
-/// What the body of a response must contain to be a success: a text, or a match of a regular expression. Written as the
-/// text itself, or as `regex:PATTERN`.
+/// The text that the body of a response must contain, or the regular expression that it must match, to be a success. Written as the text
+/// itself, or as `regex:PATTERN`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
@@ -27,16 +27,15 @@ impl BodyCheck {
         Self::Contains(text.into())
     }
 
-    /// A check for a match of a regular expression (syntax of the `regex` crate). It works on bytes: `(?-u)` switches
-    /// Unicode off.
+    /// A check for a match of a regular expression (syntax of the `regex` crate). It works on bytes: `(?-u)` switches Unicode off.
     ///
     /// # Errors
-    /// What is wrong with the pattern.
+    /// The mistake in the pattern.
     pub fn matches(pattern: &str) -> Result<Self, String> {
         compile(pattern).map(Self::Matches)
     }
 
-    /// Does this body contain it?
+    /// Whether this body passes the check.
     #[must_use]
     pub fn accepts(&self, body: &[u8]) -> bool {
         match self {
@@ -46,7 +45,7 @@ impl BodyCheck {
     }
 }
 
-/// The last line of the crate's message has the reason; those before show the pattern.
+/// Compiles a pattern. The last line of the crate's error message contains the reason; the lines before show the pattern.
 pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
     Regex::new(pattern).map_err(|error| {
         let text = error.to_string();
@@ -84,7 +83,7 @@ impl From<BodyCheck> for String {
     }
 }
 
-/// As it is written.
+/// Prints the check as it is written.
 impl fmt::Display for BodyCheck {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

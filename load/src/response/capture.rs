@@ -1,4 +1,4 @@
-//! A value from a response that later requests send.
+//! A value in a response that later requests send.
 
 use super::ResponseParts;
 use super::body_check::compile;
@@ -13,19 +13,19 @@ use std::str::FromStr;
 /// The longest value that is captured, in bytes.
 pub const LONGEST_VALUE_BYTES: usize = 64 * 1024;
 
-/// A value from a response that later requests send as `{capture:NAME}`. Written as `NAME=header:FIELD`,
-/// `NAME=regex:PATTERN` (with one group) or `NAME=json:POINTER` (RFC 6901).
+/// A value in a response that later requests send as `{capture:NAME}`. Written as `NAME=header:FIELD`, `NAME=regex:PATTERN` (with one
+/// group) or `NAME=json:POINTER` (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub struct Capture {
-    /// What requests call it.
+    /// The name in requests.
     pub name: String,
-    /// Where it is found.
+    /// The place of the value in the response.
     pub source: CaptureSource,
 }
 
-/// Where a captured value is found.
+/// The place of a captured value in a response.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CaptureSource {
@@ -37,19 +37,18 @@ pub enum CaptureSource {
     Json(String),
 }
 
-/// Why something written is not a capture.
+/// The reason why a text is not a capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{written}` cannot be captured: {why}")]
 #[non_exhaustive]
 pub struct CaptureError {
-    /// As it was written.
     pub written: String,
     /// What is wrong, and what to write.
     pub why: String,
 }
 
 impl Capture {
-    /// The value in this response; `None` where it is not there. One that is too long for a request may be cut behind
+    /// The value in this response; `None` if the response lacks it. A value that is too long for a request may be cut after
     /// [`LONGEST_VALUE_BYTES`].
     #[must_use]
     pub fn find<'r>(&self, response: &'r ResponseParts<'r>) -> Option<Cow<'r, [u8]>> {
@@ -124,7 +123,7 @@ impl From<Capture> for String {
     }
 }
 
-/// As it is written.
+/// Prints the capture as it is written.
 impl fmt::Display for Capture {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}=", self.name)?;

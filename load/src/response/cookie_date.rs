@@ -3,7 +3,7 @@
 const MONTHS: [&[u8]; 12] =
     [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
 
-/// Seconds since 1970; `None` for something that is not a date.
+/// Parses a date into seconds since 1970; `None` if it is not a date.
 pub(super) fn unix_seconds(text: &[u8]) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_delimiter = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b':';
@@ -47,7 +47,7 @@ fn time_of_day(token: &[u8]) -> Option<i64> {
     (hours < 24 && minutes < 60 && seconds < 60).then(|| hours * 3_600 + minutes * 60 + seconds)
 }
 
-/// Days of the Gregorian calendar: years begin in March, so that a leap day is the last of its year.
+/// Days since 1970 in the Gregorian calendar. Years begin in March, so that a leap day is the last day of its year.
 const fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

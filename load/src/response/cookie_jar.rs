@@ -2,15 +2,15 @@
 
 use super::{Kept, ResponseParts, cookie_date};
 
-/// The most cookies of one user, as browsers keep of one site (RFC 6265 section 6.1).
+/// The largest number of cookies of one user, as for one site in browsers (RFC 6265 section 6.1).
 const MAX_COOKIES: usize = 50;
 /// The longest cookie, name and value, in bytes.
 const MAX_COOKIE_BYTES: usize = 4_096;
 
-/// The cookies of one virtual user: names and values, set and deleted by the server.
+/// The cookies of one virtual user: names and values that the server sets and deletes.
 ///
-/// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every
-/// cookie, until `Max-Age` or `Expires` ends it. Moments are seconds since 1970.
+/// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every cookie, until `Max-Age`
+/// or `Expires` ends it. Times are seconds since 1970.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CookieJar {
     cookies: Vec<Cookie>,
@@ -20,7 +20,7 @@ pub struct CookieJar {
 struct Cookie {
     name: Kept,
     value: Kept,
-    /// `None`: it lasts as long as the load.
+    /// When the cookie expires; `None`: it lasts as long as the load.
     ends_s: Option<i64>,
 }
 
@@ -31,21 +31,22 @@ impl Cookie {
 }
 
 impl CookieJar {
-    /// Follows the `Set-Cookie` headers of a response that is complete at `now_s`. What has ended by then goes. False: the limit of
-    /// all connections left no room for a cookie.
+    /// Applies the `Set-Cookie` headers of a response that is complete at `now_s`, and removes expired cookies. Returns `false` if the
+    /// limit of all connections left no room for a cookie.
     pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) -> bool {
         self.cookies.retain(|cookie| cookie.lasts_at(now_s));
         let refused = response.values("Set-Cookie").filter(|line| !self.set(line, now_s));
         refused.count() == 0
     }
 
-    /// True where there is nothing to send at any time.
+    /// Whether there are no cookies at all.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }
 
-    /// Appends the value of the `Cookie` header of a request that is sent at `now_s`, `a=b; c=d`. False: every cookie has ended.
+    /// Appends the value of the `Cookie` header for a request that is sent at `now_s`: `a=b; c=d`. Returns `false` if every cookie has
+    /// expired.
     pub fn write_value(&self, out: &mut Vec<u8>, now_s: i64) -> bool {
         let begin = out.len();
         for Cookie { name, value, .. } in self.cookies.iter().filter(|cookie| cookie.lasts_at(now_s)) {
@@ -59,7 +60,7 @@ impl CookieJar {
         out.len() > begin
     }
 
-    /// Takes one `Set-Cookie` line, as section 5.2 of RFC 6265 reads it. False: there is no room for it.
+    /// Applies one `Set-Cookie` line, parsed as in RFC 6265 section 5.2. Returns `false` if there is no room for the cookie.
     fn set(&mut self, line: &[u8], now_s: i64) -> bool {
         let mut parts = line.split(|&byte| byte == b';');
         let pair = parts.next().unwrap_or_default();
@@ -87,7 +88,7 @@ impl CookieJar {
     }
 }
 
-/// When a cookie ends that was set at `now_s`. `Max-Age` goes before `Expires`.
+/// When a cookie that is set at `now_s` expires. `Max-Age` takes precedence over `Expires`.
 fn ends_s<'a>(attributes: impl Iterator<Item = &'a [u8]>, now_s: i64) -> Option<i64> {
     let (mut by_age, mut by_date) = (None, None);
     for attribute in attributes {
@@ -113,7 +114,7 @@ mod tests {
         sent_at(NOW_S, lines)
     }
 
-    /// What is sent then, after responses that came at `NOW_S`.
+    /// The cookies that a request at `then_s` sends, after responses with these lines at `NOW_S`.
     fn sent_at(then_s: i64, lines: &[&str]) -> String {
         let mut jar = CookieJar::default();
         for line in lines {

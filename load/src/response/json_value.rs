@@ -1,11 +1,11 @@
-//! One value of a JSON text, found without making a tree of the text: a tree may be many times larger.
+//! Finds one value in a JSON text without building a tree, which may be many times larger than the text.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::to_writer;
 use std::fmt;
 
-/// The value at a JSON pointer (RFC 6901): a text without its quotes, anything else as JSON. It ends behind `most_bytes`. `None`: it is
-/// not there, or the text is no JSON.
+/// The value at a JSON pointer (RFC 6901): a text without its quotes, anything else as JSON, cut after `most_bytes`. `None` if there is no
+/// such value, or the text is not JSON.
 pub(super) fn find(json: &[u8], pointer: &str, most_bytes: usize) -> Option<Vec<u8>> {
     let unescaped = |token: &str| token.replace("~1", "/").replace("~0", "~");
     let path: Vec<String> = pointer.split('/').skip(1).map(unescaped).collect();
@@ -38,11 +38,11 @@ impl Found {
     }
 }
 
-/// Goes along a path to a value, and writes it. `true`: it was there.
+/// Follows a path to a value and writes it; returns `true` if the value exists.
 struct Walk<'w> {
     path: &'w [String],
     found: &'w mut Found,
-    /// It writes a part of the value.
+    /// Whether it is inside the value and writes a part of it.
     is_inside: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             loop {
                 found.push(separator)?;
                 let next = Walk { path, found: &mut *found, is_inside: true };
-                // The separator before a value that is not there is taken back.
+                // Removes the separator before a value that does not exist.
                 let written = next.found.text.len();
                 if values.next_element_seed(next)?.is_none() {
                     found.text.truncate(written - usize::from(separator == b","));
@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
         let mut is_there = false;
         while let Some(key) = entries.next_key::<String>()? {
             if key == *token {
-                // The last of equal names counts.
+                // If names are equal, the last one counts.
                 found.text.clear();
                 is_there =
                     entries.next_value_seed(Walk { path: rest, found: &mut *found, is_inside: false })?;

@@ -1,14 +1,14 @@
-//! Bytes that are kept of responses, within one limit for all connections of the process together.
+//! Memory for parts of responses, within one limit for all connections of the process.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most bytes that a process keeps at once of all its responses, in captured values and in cookies.
+/// The largest number of bytes that a process keeps at once of all its responses, including captured values and cookies.
 pub const MOST_KEPT_BYTES: usize = 48 * 1024 * 1024;
 
 static ALL_CONNECTIONS: Budget = Budget::new(MOST_KEPT_BYTES);
 
-/// Bytes of memory that may still be used.
+/// The number of bytes that may still be used.
 #[derive(Debug)]
 struct Budget(AtomicUsize);
 
@@ -27,7 +27,7 @@ impl Budget {
     }
 }
 
-/// A part of the limit, given back when this is dropped.
+/// A part of the limit, which is given back when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Charge {
     bytes: usize,
@@ -41,7 +41,7 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// So many bytes; `None`: the limit does not allow them.
+    /// Reserves this many bytes; `None` if the limit does not allow them.
     pub fn new(bytes: usize) -> Option<Self> {
         let mut charge = Self::default();
         charge.grow(bytes).then_some(charge)
@@ -62,7 +62,7 @@ impl Drop for Charge {
     }
 }
 
-/// Bytes whose memory counts towards the limit.
+/// Bytes that count towards the limit.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     bytes: Vec<u8>,
@@ -70,12 +70,12 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Appends bytes. False: the limit does not allow it, and nothing was appended.
+    /// Appends bytes. Returns `false` if the limit does not allow it; then nothing was appended.
     #[must_use]
     pub fn push(&mut self, more: &[u8]) -> bool {
         let needed = self.bytes.len() + more.len();
         if needed > self.charge.bytes {
-            // The first bytes get what they need: many cookies and values are small.
+            // The first bytes get exactly the memory they need, because many cookies and values are small.
             let roomy = needed.max(2 * self.charge.bytes);
             let held = self.charge.bytes;
             if !self.charge.grow(roomy - held) && !self.charge.grow(needed - held) {
@@ -87,7 +87,7 @@ impl Kept {
         true
     }
 
-    /// Forgets the bytes and gives their memory back: a connection that waits keeps nothing from the others.
+    /// Forgets the bytes and gives their memory back, so that a waiting connection takes nothing from the others.
     pub fn clear(&mut self) {
         if self.charge.bytes > 0 {
             let budget = self.charge.budget;
@@ -95,7 +95,7 @@ impl Kept {
         }
     }
 
-    /// Forgets all but the last bytes; their memory stays.
+    /// Forgets all but the last bytes; the memory stays.
     pub fn keep_last(&mut self, bytes: usize) {
         self.bytes.drain(..self.bytes.len().saturating_sub(bytes));
     }

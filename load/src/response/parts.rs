@@ -1,6 +1,6 @@
-//! A complete response, taken apart.
+//! The parts of a complete response.
 
-/// A complete response, taken apart: the input of every check and capture, for each protocol.
+/// The parts of a complete response, which every check and capture takes, over each protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponseParts<'r> {

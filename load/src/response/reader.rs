@@ -1,4 +1,4 @@
-//! The parts of one response that a load reads, taken while the response arrives.
+//! Collects the parts of a response that a load reads, while the response arrives.
 
 use super::kept::Kept;
 use super::{BodyCheck, CaptureSource, ResponseParts};
@@ -6,12 +6,12 @@ use crate::plan::LoadPlan;
 use memchr::memmem;
 use std::sync::Arc;
 
-/// Takes the parts of a response from the reader of its protocol, in the order in which they arrive.
+/// Receives the parts of a response from the parser of its protocol, in the order in which they arrive.
 pub(crate) trait ResponseSink {
-    /// False: it takes nothing, so that a head that was seen before need not be read again.
+    /// Whether it takes anything; if not, a head that was seen before need not be parsed again.
     const READS: bool;
 
-    /// A head begins: of an interim response (1xx), or of the final one.
+    /// A head begins, either of an interim response (1xx) or of the final one.
     fn begin_head(&mut self);
 
     /// The next field of the head.
@@ -21,7 +21,7 @@ pub(crate) trait ResponseSink {
     fn body(&mut self, bytes: &[u8]);
 }
 
-/// Responses of which nothing is read.
+/// Ignores all parts of responses.
 pub(crate) struct Unread;
 
 impl ResponseSink for Unread {
@@ -40,7 +40,7 @@ impl ResponseSink for Unread {
 /// The parts of a response that a plan reads.
 #[derive(Debug, Default)]
 pub(crate) struct ReadParts {
-    /// Names of fields.
+    /// The names of the fields.
     fields: Vec<String>,
     body: ReadBody,
 }
@@ -49,7 +49,7 @@ pub(crate) struct ReadParts {
 enum ReadBody {
     #[default]
     Nothing,
-    /// Is this text in it? It is searched as it arrives.
+    /// Whether the body contains this text, for which it is searched as it arrives.
     Text(Vec<u8>),
     Whole,
 }
@@ -85,19 +85,19 @@ impl ReadParts {
         Self { fields: fields.iter().map(|&name| name.to_owned()).collect(), body: ReadBody::Whole }
     }
 
-    /// Does the plan look into bodies?
+    /// Whether the plan needs bodies.
     pub const fn has_body(&self) -> bool {
         !matches!(self.body, ReadBody::Nothing)
     }
 }
 
-/// What a plan reads of the response that is arriving.
+/// The parts of the arriving response that a plan reads.
 #[derive(Debug)]
 pub(crate) struct ResponseReader {
     parts: Arc<ReadParts>,
-    /// Lines `name: value`, each with its line end.
+    /// The fields as lines `name: value`, each with its line end.
     fields: Kept,
-    /// The whole body, or the end of it in which a text may have begun.
+    /// The whole body, or its end, in which the text may have begun.
     body: Kept,
     has_text: bool,
     is_cut: bool,
@@ -108,14 +108,14 @@ impl ResponseReader {
         Self { parts, fields: Kept::default(), body: Kept::default(), has_text: false, is_cut: false }
     }
 
-    /// Another response begins, or this one is of no more use.
+    /// Forgets the response, because another one begins or nobody needs it.
     pub fn clear(&mut self) {
         self.fields.clear();
         self.body.clear();
         (self.has_text, self.is_cut) = (false, false);
     }
 
-    /// Is something missing, because the limit of all connections was reached?
+    /// Whether a part is missing because the limit of all connections was reached.
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -124,7 +124,7 @@ impl ResponseReader {
         ResponseParts::new(status, &self.fields, &self.body)
     }
 
-    /// Does the body, which is complete, contain what it must?
+    /// Whether the complete body passes the check.
     pub fn is_accepted_by(&self, check: &BodyCheck) -> bool {
         match self.parts.body {
             ReadBody::Text(_) => self.has_text,
@@ -132,7 +132,7 @@ impl ResponseReader {
         }
     }
 
-    /// What has come of this response makes room for others.
+    /// Forgets what has arrived of this response, to make room for others.
     fn cut(&mut self) {
         self.clear();
         self.is_cut = true;
@@ -173,8 +173,8 @@ impl ResponseSink for ResponseReader {
     }
 }
 
-/// Searches for a text in the bytes that follow others, of which `end` holds the last ones. `None`: those of these bytes in which it
-/// may begin cannot be kept.
+/// Searches for a text in bytes that follow earlier ones, the last of which are in `end`. `None` if the bytes in which the text may begin
+/// cannot be kept.
 fn search(text: &[u8], bytes: &[u8], end: &mut Kept) -> Option<bool> {
     let most = text.len().saturating_sub(1);
     let is_across = end.push(&bytes[..bytes.len().min(most)]).then(|| memmem::find(end, text).is_some())?;
@@ -204,7 +204,7 @@ mod tests {
         ResponseReader::new(Arc::new(ReadParts::new(&plan.with(change))))
     }
 
-    /// Fields and body that are kept of a response which arrives in these pieces.
+    /// The fields and the body that are kept of a response that arrives in these pieces.
     fn kept(reader: &mut ResponseReader, pieces: &[&[u8]]) -> (String, String) {
         let mut parser = ResponseParser::new();
         parser.begin(false);

@@ -1,11 +1,11 @@
-//! What one virtual user has learned from its responses.
+//! The values and cookies that a virtual user has received.
 
 use super::capture::LONGEST_VALUE_BYTES;
 use super::{Capture, CookieJar, Kept, MOST_KEPT_BYTES, ResponseParts};
 use crate::failure::FailureCause;
 use std::sync::Arc;
 
-/// The words for what the limit of all connections leaves out.
+/// The failure when the limit of all connections leaves no room.
 pub(crate) const NO_ROOM: FailureCause = FailureCause::NotKept(
     "what is read of all responses is larger than 48 MiB together; use fewer connections, or read less of each response",
 );
@@ -13,14 +13,14 @@ const _: () = assert!(MOST_KEPT_BYTES == 48 << 20, "the sentence names it");
 const TOO_LONG: FailureCause =
     FailureCause::NotKept("a captured value is longer than 64 KiB; capture a part of it");
 
-/// What one virtual user (one connection, or one HTTP/2 stream's place) has learned from its responses and sends with
-/// its next requests: captured values and cookies.
+/// The captured values and cookies that a virtual user has received and sends with its next requests. A virtual user is one connection, or
+/// the place of one HTTP/2 stream.
 #[derive(Debug, Default)]
 pub struct VirtualUser {
     captures: Arc<[Capture]>,
-    /// In the order of `captures`; empty until the first response that has the value.
+    /// The values in the order of `captures`; each is empty until the first response that contains it.
     values: Vec<Kept>,
-    /// Its cookies; `None`: cookies are not kept.
+    /// The cookies; `None`: cookies are not kept.
     cookies: Option<CookieJar>,
 }
 
@@ -32,11 +32,11 @@ impl VirtualUser {
         Self { captures, values, cookies: keeps_cookies.then(CookieJar::default) }
     }
 
-    /// Takes over the values and cookies of a response. A value that is not in it stays as it was: not every response
-    /// of a load has each. `now_s`: seconds since 1970, which decides what cookie has expired.
+    /// Takes over the values and cookies of a response. A value that is not in it stays, because not every response contains each value.
+    /// `now_s`, in seconds since 1970, decides which cookies have expired.
     ///
     /// # Errors
-    /// A value or a cookie that cannot be kept; the one before stays.
+    /// A value or a cookie cannot be kept; the earlier one stays.
     pub fn learn(&mut self, response: &ResponseParts<'_>, now_s: i64) -> Result<(), FailureCause> {
         let mut learned = Ok(());
         for (capture, held) in self.captures.iter().zip(&mut self.values) {
@@ -61,7 +61,7 @@ impl VirtualUser {
         place.map_or(&[], |place| &*self.values[place])
     }
 
-    /// Its cookies, where it keeps them and has some.
+    /// The cookies; `None` if there are none, or they are not kept.
     #[must_use]
     pub fn cookies(&self) -> Option<&CookieJar> {
         self.cookies.as_ref().filter(|jar| !jar.is_empty())

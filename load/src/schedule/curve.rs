@@ -1,28 +1,28 @@
-//! How many requests are due until a moment, and the inverse: when request number `n` is due.
+//! The number of requests that are due until a moment, and the inverse: when request number `n` is due.
 
 use crate::plan::RateShape;
 
-/// The rate over time as straight pieces. The area under it up to a moment is the number of requests due before
-/// that moment, and request `n` is due when the area reaches `n`.
+/// The rate over time, as straight pieces. The area under it up to a moment is the number of requests due before that moment, and request
+/// `n` is due when the area reaches `n`.
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
     pieces: Vec<Piece>,
-    /// The piece of the last result: numbers rise, so the search never goes back.
+    /// The piece of the last result. Numbers rise, so the search never goes back.
     current: usize,
 }
 
-/// One straight piece of the rate. Its start belongs to it and its end to the next, so that what is due at the end
-/// of a piece before a pause waits for the end of the pause.
+/// One straight piece of the rate. A piece includes its start but not its end, so a request that is due at the end of a piece before a
+/// pause waits for the end of the pause.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start_s: f64,
     lasts_s: f64,
-    /// Requests due before it.
+    /// The number of requests due before the piece.
     before: f64,
-    /// Requests due in it.
+    /// The number of requests due in the piece.
     count: f64,
     from_per_s: f64,
-    /// Change of the rate, per second and second.
+    /// The change of the rate per second.
     slope: f64,
 }
 
@@ -62,9 +62,9 @@ impl Curve {
     }
 
     fn line(&mut self, from_per_s: f64, to_per_s: f64, lasts_s: f64) {
-        // `max` also turns what is not a number into zero.
+        // `max` also turns NaN into zero.
         let (from_per_s, to_per_s) = (from_per_s.max(0.0), to_per_s.max(0.0));
-        // Nothing times infinity is not a number, but no request at all is due at rate zero.
+        // Zero times infinity would be NaN, but at rate zero no request is due at all.
         let count = if from_per_s + to_per_s > 0.0 { (from_per_s + to_per_s) / 2.0 * lasts_s } else { 0.0 };
         let (start_s, before) = self
             .pieces
@@ -78,8 +78,8 @@ impl Curve {
 }
 
 impl Piece {
-    /// The time after its start at which the area is `within`: the root of `slope/2 t² + from t = within`, written so
-    /// that nothing cancels out and a slope of zero needs no case of its own.
+    /// The time after the piece's start at which the area is `within`: the root of `slope/2 t² + from t = within`, written so that nothing
+    /// cancels out and a slope of zero needs no case of its own.
     fn time_of(&self, within: f64) -> f64 {
         if within <= 0.0 {
             return 0.0;

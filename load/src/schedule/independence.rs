@@ -1,4 +1,4 @@
-//! Sources of randomness that share one seed do not know of each other.
+//! Tests that streams of random numbers with the same seed are independent.
 
 use super::{Schedule, Share};
 use crate::plan::{Arrivals, RateShape};
@@ -34,7 +34,7 @@ fn which_request_is_next_does_not_tell_how_long_it_waits_for_its_turn() {
         let [before_a, before_b] = gaps;
         let share = before_a.len() as f64 / REQUESTS as f64;
         assert!((0.09..0.11).contains(&share), "seed {seed}: {share}");
-        // The median of exponentially distributed gaps; that of 6,000 of them is known to 1.3 %.
+        // The expected median of exponentially distributed gaps; 6,000 gaps determine it to 1.3 %.
         let expected = std::f64::consts::LN_2 * 1e3 / RATE_PER_S;
         for (which, gaps) in [("a", before_a), ("b", before_b)] {
             let median = median(gaps);

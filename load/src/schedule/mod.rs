@@ -1,7 +1,7 @@
-//! When each request is due: pure arithmetic, no clock and no I/O, so that being late can never move it.
+//! The due times of requests: pure arithmetic without clock or I/O, so that being late never moves a due time.
 //!
-//! A [`curve`] gives the number of requests due until a moment; a request's due time is the inverse of it at the
-//! request's number, computed from the number alone. Nothing is added up, so nothing drifts.
+//! A [`curve`] gives the number of requests due until a moment. A request's due time is the inverse of the curve at the request's number,
+//! and depends on that number alone. Nothing is added up, so nothing drifts.
 
 mod curve;
 #[cfg(test)]
@@ -16,7 +16,7 @@ use rand::RngExt;
 use rand::rngs::Xoshiro256PlusPlus;
 pub use share::{Numbers, Share};
 
-/// The due time of a request that is never due: the rate stays zero.
+/// The due time of a request that is never due, because the rate stays zero.
 pub const NEVER: Nanos = Nanos::MAX;
 
 /// One thread's share of the due times of an open load, in rising order.
@@ -30,25 +30,25 @@ pub struct Schedule {
 /// A request of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// Which request of the load it is, from 0.
+    /// The number of the request in the load, from 0.
     pub number: u64,
-    /// When it is due, in nanoseconds since the start of the load; [`NEVER`] when nothing is due any more.
+    /// When the request is due, in nanoseconds since the start of the load; [`NEVER`] if nothing is due any more.
     pub at_ns: Nanos,
 }
 
-/// Where on the curve the next request stands.
+/// The place of the next request on the curve.
 #[derive(Clone, Debug)]
 enum Spread {
-    /// At its number.
+    /// The place is the request's number.
     Even,
-    /// At the arrivals of a Poisson process of rate one, which the curve turns into one of any rate
-    /// (Çinlar, "Introduction to Stochastic Processes", 1975, chapter 4.7: time change by the inverse of the mean).
+    /// The place is an arrival of a Poisson process of rate one, which the curve turns into any rate (Çinlar, "Introduction to Stochastic
+    /// Processes", 1975, chapter 4.7: time change by the inverse of the mean).
     Poisson { at: f64, fraction: f64, random: Box<Xoshiro256PlusPlus> },
 }
 
 impl Schedule {
-    /// The due times of a thread's share: of evenly spaced times those of its connections, so that all threads together
-    /// are evenly spaced; of a Poisson process an independent one at its share of the rate.
+    /// The due times of a thread's share. With evenly spaced times they are those of its connections, so that all threads together are
+    /// evenly spaced; a Poisson process is an independent one at the thread's share of the rate.
     #[must_use]
     pub fn new(shape: &RateShape, arrivals: Arrivals, share: Share, seed: u64) -> Self {
         let spread = match arrivals {
@@ -68,13 +68,13 @@ impl Schedule {
         let place = match &mut self.spread {
             Spread::Even => number as f64,
             Spread::Poisson { at, fraction, random } => {
-                // 1 - u is in (0, 1], so that its logarithm is finite.
+                // 1 - u is in (0, 1], so its logarithm is finite.
                 let u: f64 = random.random();
                 *at -= (1.0 - u).ln();
                 *at / *fraction
             }
         };
-        // `as` saturates: what lies beyond the last nanosecond is never due.
+        // `as` saturates: a time beyond the last nanosecond means never.
         let at_ns = self.curve.time_of(place).map_or(NEVER, |at_s| (at_s * NANOS_PER_S as f64) as Nanos);
         Due { number, at_ns }
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn poisson_arrivals_have_the_rate_and_the_spread_of_poisson() {
         let due = all_threads(&constant(1000.0), Arrivals::Poisson, 4, 10_000);
-        // Only the time in which all four threads still have arrivals counts.
+        // Only the time during which all four threads have arrivals counts.
         let end_ns = 9_500_000_000;
         let mut per_10_ms = vec![0u32; 950];
         due.iter().filter(|&&due| due < end_ns).for_each(|due| per_10_ms[(due / 10_000_000) as usize] += 1);

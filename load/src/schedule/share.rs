@@ -1,12 +1,12 @@
-//! Which requests of a load are one thread's.
+//! Tells which requests of a load belong to a thread.
 
 use crate::share::LoadShare;
 
 /// One thread's part of a load: the requests of its connections.
 ///
-/// Connection `k` is thread `k mod threads`'s, and request `n` is connection `n mod connections`'s. So each thread has work
-/// in proportion to its connections, and no two threads ever share anything. Threads are counted over all processes that
-/// share the load: thread `t` of the process with share `i` of `n` is thread `i + n t`.
+/// Connection `k` belongs to thread `k mod threads`, and request `n` to connection `n mod connections`. So each thread has work in
+/// proportion to its connections, and no two threads share anything. Threads are counted over all processes that share the load: thread `t`
+/// of the process with share `i` of `n` is thread `i + n t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     index: u32,
@@ -16,48 +16,47 @@ pub struct Share {
 }
 
 impl Share {
-    /// The part of thread `index` of `threads`, of a load over that many connections; at least one connection is each
-    /// thread's.
+    /// The part of thread `index` of `threads` in a load over this many connections; each thread has at least one connection.
     #[cfg(test)]
     #[must_use]
     pub fn new(index: u32, threads: u32, connections: u32) -> Self {
         Self { index, threads, connections: connections.max(threads), of_load: LoadShare::WHOLE }
     }
 
-    /// The part of thread `thread` of the `threads` of this process, whose share of the load is `of_load`. The connections are
-    /// those of the whole load; at least one of them is each thread's.
+    /// The part of thread `thread` of the `threads` in this process, whose share of the load is `of_load`. `connections` counts those of
+    /// the whole load; each thread has at least one.
     #[must_use]
     pub fn of(of_load: LoadShare, thread: u32, threads: u32, connections: u32) -> Self {
         let (index, count) = (of_load.index(), of_load.count());
         Self { index: index + count * thread, threads: count * threads, connections, of_load }
     }
 
-    /// All of a load.
+    /// A whole load on one thread.
     #[cfg(test)]
     #[must_use]
     pub fn whole() -> Self {
         Self::new(0, 1, 1)
     }
 
-    /// Which thread it is, over all processes.
+    /// The number of the thread over all processes.
     #[must_use]
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many threads there would be, if all processes had as many as this one.
+    /// The number of threads there would be if all processes had as many as this one.
     #[must_use]
     pub fn threads(self) -> u32 {
         self.threads
     }
 
-    /// Which thread of this process it is.
+    /// The number of the thread in this process.
     #[must_use]
     pub fn thread(self) -> u32 {
         (self.index - self.of_load.index()) / self.of_load.count()
     }
 
-    /// How many threads this process has.
+    /// The number of threads in this process.
     #[must_use]
     pub fn threads_here(self) -> u32 {
         self.threads / self.of_load.count()
@@ -69,19 +68,19 @@ impl Share {
         self.of_load
     }
 
-    /// The connections of the whole load.
+    /// The number of connections of the whole load.
     #[must_use]
     pub fn all_connections(self) -> u32 {
         self.connections
     }
 
-    /// How many connections are this thread's.
+    /// The number of this thread's connections.
     #[must_use]
     pub fn connections(self) -> u32 {
         self.connections.saturating_sub(self.index).div_ceil(self.threads)
     }
 
-    /// This thread's part of all requests, 0..=1.
+    /// The fraction of all requests that belong to this thread, 0..=1.
     #[must_use]
     pub fn fraction(self) -> f64 {
         f64::from(self.connections()) / f64::from(self.connections)
@@ -94,13 +93,13 @@ impl Share {
     }
 }
 
-/// The numbers of one thread's requests. It never ends.
+/// The endless sequence of the numbers of one thread's requests.
 #[derive(Clone, Debug)]
 pub struct Numbers {
     share: Share,
     /// The number of connection 0's next request.
     block: u64,
-    /// Whose request is next.
+    /// The connection whose request is next.
     connection: u32,
 }
 

@@ -4,7 +4,7 @@ use super::text::{is_name, is_user_flag};
 use super::{MASK, Secrets};
 use serde_json::Value;
 
-/// Fields of experiments whose texts are patterns. The name of a secret in a pattern shows where a value is found, and reveals nothing.
+/// Fields of experiments that contain patterns. A secret's name in a pattern shows where a value is found, and reveals nothing.
 const PATTERNS: [&str; 2] = ["captures", "expect_body"];
 
 impl Secrets {
@@ -52,7 +52,7 @@ impl Secrets {
                 before.clear();
                 continue;
             };
-            // A flag of its own, such as the one behind `--cookies`, is no value.
+            // A further flag, such as one behind `--cookies`, is not a value.
             let name = name.filter(|_| is_pair || !text.starts_with("--"));
             let user = is_user_flag(&before).then(|| self.take_user_of_flag(text)).flatten();
             let masked = match (user, text.split_once('=')) {

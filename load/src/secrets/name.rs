@@ -1,6 +1,6 @@
-//! Names of secrets, read word by word: capitals, digits and separators part the words.
+//! Recognises the names of secrets word by word; capitals, digits and separators divide the words.
 
-/// Parts of words that make the whole name one of a secret.
+/// Parts of words that make the whole name a secret's.
 const SECRETS: [&str; 5] = ["password", "passwd", "passphrase", "secret", "credential"];
 /// Endings of secret names, with or without a separator before them: `accesstoken`, `JSESSIONID`.
 const ENDINGS: [&str; 11] = [
@@ -16,10 +16,10 @@ const ENDINGS: [&str; 11] = [
     "sessid",
     "pass",
 ];
-/// Words that make a name one of a secret wherever they are.
+/// Words that make a name a secret's wherever they are.
 const WORDS: [&str; 2] = ["token", "cookie"];
-/// Two words that make a name one of a secret wherever they are: `API_KEY_STAGING`. The last six are from logins: RFC 5849, 7521, 7636 and
-/// 8628, and SAML 2.0.
+/// Two words that together make a name a secret's wherever they are: `API_KEY_STAGING`. The last six are from logins: RFC 5849, 7521, 7636
+/// and 8628, and SAML 2.0.
 const COMPOUNDS: [&str; 13] = [
     "apikey",
     "accesskey",
@@ -39,7 +39,7 @@ const COMPOUNDS: [&str; 13] = [
 const LAST: [&str; 5] = ["pw", "sig", "jwt", "auth", "xauth"];
 /// Words that name a secret only at the end, behind another word.
 const LAST_OF_SEVERAL: [&str; 2] = ["key", "pat"];
-/// Words before `key` that make it the name of data.
+/// Words before `key` that make the name one of data.
 const KEYS_OF_DATA: [&str; 12] = [
     "public",
     "primary",
@@ -54,9 +54,9 @@ const KEYS_OF_DATA: [&str; 12] = [
     "sharding",
     "shard",
 ];
-/// Words that end in `pass` and are no secrets.
+/// Words that end in `pass` but name no secret.
 const NO_SECRETS: [&str; 2] = ["bypass", "compass"];
-/// Endings of names that a message follows, such as `BadCredentialsException: ..`.
+/// Endings of names before a message, such as `BadCredentialsException: ..`.
 const FAILURES: [&str; 2] = ["exception", "error"];
 
 /// Whether the value beside a name is a secret.

@@ -232,7 +232,7 @@ proptest! {
     fn no_secret_that_was_given_is_shown_in_part(
         name in prop::sample::select(&NAMES[..]), secret in secret(), word in secret_word(), number in 0..1_000_000_u32,
     ) {
-        // An address is no secret under some names.
+        // Under some names an address is not a secret.
         prop_assume!(!secret.contains("://") && !word.contains("://"));
         let has_no_part = |text: &str| {
             let is_absent = |part: &str| !text.contains(&part[..8]) && !text.contains(&part[part.len() - 8..]);
@@ -256,7 +256,7 @@ proptest! {
             let mut secrets = Secrets::default();
             let shown = secrets.mask_text(&written);
             prop_assert!(has_no_part(&shown), "{written}\n{shown}");
-            // A server may send back what it got.
+            // A server may send back what it received.
             let later = secrets.hidden_in(&written);
             prop_assert!(has_no_part(&secrets.mask_text(&later)), "{written}\n{later}");
         }

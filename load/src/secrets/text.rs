@@ -13,7 +13,8 @@ const PARAMETERS: [&str; 4] = ["key", "ticket", CODE, ASSERTION];
 /// Parameters that are secrets beside another parameter of a login, whatever their values look like.
 const CODE: &str = "code";
 const ASSERTION: &str = "assertion";
-/// Other parameters of a login (RFC 6749, 7521 and 9207). Beside one of them `code` is no country and no status, but the login's own.
+/// Other parameters of a login (RFC 6749, 7521 and 9207). Beside one of them, `code` means the login's code rather than a country or a
+/// status.
 const BESIDE_LOGIN: [&str; 6] = ["state", "session_state", "iss", "redirect_uri", "grant_type", "client_id"];
 
 /// The bytes before a name in which an open quote is searched for.
@@ -135,7 +136,7 @@ impl<'t> Word<'t> {
             let start = self.end + 1;
             return Some(start..start + value.len());
         }
-        // `user[password]=x`.
+        // A name in a form may have brackets: `user[password]=x`.
         let behind = ["]", "%5D", "%5d"].iter().find_map(|it| rest.strip_prefix(it)).unwrap_or(rest);
         let sign = behind.trim_start_matches(is_blank);
         if let Some(value) = sign.strip_prefix(':') {
@@ -183,7 +184,7 @@ impl<'t> Word<'t> {
     /// The length of a value that is a word of a command, of a query or of a form, with the quotes in it.
     fn end_of_word(self, value: &str) -> usize {
         let text = self.inside_open_quote(value);
-        // `\"a b\"` in a text that is in quotes itself.
+        // The text `\"a b\"` stands in a text that is in quotes itself.
         let escaped = quote_at_start(text).filter(|quote| quote.len() > 1);
         let mut at = escaped.map_or(0, |quote| end_behind_quoted(text, quote));
         while let Some(c) = text[at..].chars().next() {
@@ -203,14 +204,14 @@ impl<'t> Word<'t> {
     fn inside_open_quote(self, value: &str) -> &str {
         let before = self.before();
         let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
-        // A body may be one line of megabytes.
+        // A body may be a single line of megabytes.
         let line = &line[line.floor_char_boundary(line.len().saturating_sub(MOST_BYTES_BEFORE))..];
         let end = open_quote(line).and_then(|quote| end_of_quoted(value, quote));
         end.map_or(value, |end| &value[..end.start])
     }
 }
 
-/// The length of a value of JSON that is no text; `None` if it is a placeholder. The end of an object or a list is not searched for.
+/// The length of a JSON value other than a text; `None` if it is a placeholder. An object or a list is not searched for its end.
 fn end_in_json(value: &str) -> Option<usize> {
     let placeholder = value.find('}').map_or("", |at| &value[..=at]);
     if stands_for_secret(placeholder) {

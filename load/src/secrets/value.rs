@@ -6,11 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use percent_encoding::percent_decode_str;
 
-/// The length from which letters and digits are taken for a key that a program has made.
+/// The length from which a run of letters and digits is taken for a key that a program has made.
 const SHORTEST_RANDOM_BYTES: usize = 16;
 
 impl Secrets {
-    /// Whether a value beside this name is a secret. Then its name is remembered, and the values inside.
+    /// Whether the value beside this name is a secret. If so, remembers its name and the values inside it.
     pub(super) fn take(&mut self, name: &str, value: &str) -> bool {
         let is_taken = match kind(name) {
             NameKind::Secret => true,
@@ -20,12 +20,12 @@ impl Secrets {
         is_taken && self.take_value(name, value)
     }
 
-    /// Remembers the secret that has this name, unless the value is none.
+    /// Remembers the secret of this name, unless the value cannot be one.
     pub(super) fn take_value(&mut self, name: &str, value: &str) -> bool {
-        // A quote that nothing closes may be beside a mask.
+        // A quote without its partner may be beside a mask.
         let bare = value.trim().trim_matches(['"', '\'', '\\']);
         let is_none = matches!(bare, "true" | "false" | "null" | MASK)
-            // The end of Base64 is no value.
+            // The padding of Base64 is not a value.
             || bare.bytes().all(|byte| byte == b'=')
             || stands_for_secret(bare);
         if !is_none {
@@ -54,7 +54,8 @@ impl Secrets {
         is_taken.then(|| format!("{login}:{MASK}"))
     }
 
-    /// Remembers a value as a program may print it: without quotes and escapes, a token without its scheme, a cookie or a part of `Digest` without its name.
+    /// Remembers a value in the forms in which a program may print it: without quotes and escapes, a token without its scheme, a cookie or
+    /// a part of `Digest` without its name.
     fn add_parts(&mut self, value: &str) {
         let plain = value.replace(['"', '\'', '\\'], "");
         let plain = plain.trim();
@@ -74,7 +75,7 @@ impl Secrets {
     }
 }
 
-/// Whether a text consists of `${NAME}` and `{name:..}`, behind nothing but the name of a scheme or of a cookie.
+/// Whether a text consists of `${NAME}` and `{name:..}`, with at most the name of a scheme or of a cookie before it.
 pub(super) fn stands_for_secret(value: &str) -> bool {
     value.split(';').map(str::trim).all(|part| {
         let (scheme, mut rest) = part.split_at(part.rfind([' ', '=']).map_or(0, |at| at + 1));
@@ -98,7 +99,7 @@ pub(super) fn is_number(value: &str) -> bool {
     value.starts_with(|c: char| c.is_ascii_digit()) && is_unit
 }
 
-/// Whether a value is a key that a program has made, and not a word or a number of a person.
+/// Whether a value is a key that a program has made, rather than a word or a number chosen by a person.
 pub(super) fn looks_random(value: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
     value.len() >= SHORTEST_RANDOM_BYTES && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)

@@ -1,17 +1,17 @@
-//! What rustls reports, as the cause that a user reads.
+//! Translates errors of rustls into failure causes.
 
 use crate::failure::{CertificateProblem, FailureCause};
 use crate::plan::ProtocolChoice;
 use rustls::{AlertDescription, CertificateError};
 
-/// The server has TLS, but not HTTP/2.
+/// The server supports TLS, but not HTTP/2.
 pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered;
 
 /// The connection ended before the TLS handshake did.
 pub(super) const ENDED_IN_HANDSHAKE: FailureCause =
     FailureCause::Tls("the server closed the connection during the handshake");
 
-/// The cause where the server takes none of the protocols that were offered.
+/// The cause if the server supports none of the offered protocols.
 pub(super) fn of_refused(cause: FailureCause, offered: ProtocolChoice) -> FailureCause {
     match offered {
         _ if cause != HTTP2_NOT_OFFERED => cause,
@@ -67,7 +67,7 @@ fn of_certificate(why: &CertificateError) -> CertificateProblem {
     }
 }
 
-/// What rustls has no name for: by the name in the library that verifies.
+/// The problem for an error without a name of its own in rustls, by the error's name in the library that verifies certificates.
 fn of_webpki(name: &str) -> CertificateProblem {
     match name {
         "CaUsedAsEndEntity" => CertificateProblem::Authority,
@@ -76,7 +76,7 @@ fn of_webpki(name: &str) -> CertificateProblem {
     }
 }
 
-/// The alerts that a server sends to a client (RFC 8446 section 6.2), with what to do where that is known.
+/// The text for an alert from the server (RFC 8446 section 6.2), with advice if there is any.
 fn of_alert(alert: AlertDescription) -> &'static str {
     match alert {
         AlertDescription::CertificateRequired => {

@@ -1,4 +1,4 @@
-//! The protocol of one connection above its socket, where that is more than plain HTTP/1.1.
+//! The protocol of a connection above its socket, unless it is plain HTTP/1.1.
 
 use super::cause;
 use super::tls::{client_config, server_name};
@@ -14,7 +14,7 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
 
-/// How sessions of a load are made.
+/// The kind of sessions of a load.
 #[derive(Clone, Debug)]
 pub(crate) enum SessionKind {
     /// HTTP/1.1 or HTTP/2 over TLS.
@@ -23,11 +23,11 @@ pub(crate) enum SessionKind {
     Http2,
 }
 
-/// How the sessions of a load are made, once before it starts (reading the certificates takes longer than many responses);
-/// `None`: it is plain HTTP/1.1.
+/// The kind of a load's sessions, prepared once before it starts, because reading the certificates takes longer than many responses. `None`
+/// for plain HTTP/1.1.
 ///
 /// # Errors
-/// [`LoadError::Tls`] where the set-up is refused.
+/// [`LoadError::Tls`] if the TLS library refuses the settings.
 pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadError> {
     let Some(config) = client_config(plan)? else {
         return Ok((plan.protocol == ProtocolChoice::Http2).then_some(SessionKind::Http2));
@@ -35,12 +35,12 @@ pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadE
     Ok(Some(SessionKind::Tls { config, name: server_name(plan)?, choice: plan.protocol }))
 }
 
-/// What a load reads of responses over HTTP/2.
+/// The parts of HTTP/2 responses that a load reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// The parts that are inspected; `None`: no response is.
+    /// The parts that are inspected; `None`: responses are not inspected.
     pub parts: Option<Arc<ReadParts>>,
-    /// The first byte of its body completes a response.
+    /// A response is complete with the first byte of its body.
     pub first_byte: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoken {
     Http1,
-    /// With so many streams at once.
+    /// HTTP/2 with this many concurrent streams.
     Http2 {
         streams: u32,
     },
@@ -65,13 +65,13 @@ pub(crate) struct Session {
     tls: Option<TlsSession>,
     http2: Option<Http2Session>,
     choice: ProtocolChoice,
-    /// Concurrent streams of the load.
+    /// The number of concurrent streams that the load wants.
     width: u32,
     reading: Reading,
     spoken: Option<Spoken>,
-    /// Bytes inside TLS that arrived with the last receive.
+    /// The plain bytes that arrived inside TLS with the last receive.
     plain: Vec<u8>,
-    /// Bytes of the HTTP stream, sent since they were last read.
+    /// The bytes of the HTTP stream that were sent since this was last read.
     sent_bytes: u64,
     scratch: Vec<u8>,
     has_ended: bool,
@@ -81,7 +81,7 @@ impl Session {
     /// A session over a connection that has just been established.
     ///
     /// # Errors
-    /// What keeps it from beginning.
+    /// The reason why it cannot begin.
     pub fn new(kind: &SessionKind, width: u32, reading: Reading) -> Result<Self, FailureCause> {
         let (tls, http2, choice) = match kind {
             SessionKind::Tls { config, name, choice } => {
@@ -103,7 +103,7 @@ impl Session {
         })
     }
 
-    /// The protocol, once requests can be sent.
+    /// The protocol; `None` until requests can be sent.
     pub fn spoken(&self) -> Option<Spoken> {
         self.spoken
     }
@@ -121,10 +121,10 @@ impl Session {
         }
     }
 
-    /// Takes bytes that were received at `arrived_ns`. Returns how many bytes of the HTTP stream were in them.
+    /// Takes bytes that were received at `arrived_ns`; returns how many bytes of the HTTP stream they contained.
     ///
     /// # Errors
-    /// The connection is of no further use.
+    /// The connection cannot be used any more.
     pub fn receive(&mut self, bytes: &[u8], arrived_ns: Nanos) -> Result<u64, FailureCause> {
         self.plain.clear();
         if let Some(tls) = &mut self.tls {
@@ -150,7 +150,7 @@ impl Session {
         Ok(inside_bytes)
     }
 
-    /// After the TLS handshake: which HTTP it is (ALPN, RFC 7301).
+    /// After the TLS handshake, sets up the version of HTTP that was negotiated (ALPN, RFC 7301).
     fn agree(&mut self) -> Result<(), FailureCause> {
         let Some(tls) = self.tls.as_ref().filter(|tls| !tls.is_handshaking()) else { return Ok(()) };
         match tls.speaks_http2() {
@@ -164,7 +164,7 @@ impl Session {
         Ok(())
     }
 
-    /// The connection ended while it was being established: why it cannot be used.
+    /// The reason why a connection that ended during its set-up cannot be used.
     pub fn refused(&mut self) -> FailureCause {
         match &mut self.http2 {
             None => cause::ENDED_IN_HANDSHAKE,
@@ -175,19 +175,19 @@ impl Session {
         }
     }
 
-    /// The connection ended or failed: HTTP/2 streams end with it.
+    /// Handles the end or failure of the connection, with which its HTTP/2 streams end.
     pub fn end(&mut self, errno: Option<i32>) {
         if let Some(http2) = &mut self.http2 {
             http2.end(errno);
         }
     }
 
-    /// Bytes of the HTTP/1.1 stream that arrived with the last receive; to be given back with `keep_plain`.
+    /// The HTTP/1.1 bytes that arrived with the last receive. The caller must return the memory with `keep_plain`.
     pub fn take_plain(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.plain)
     }
 
-    /// Keeps the memory of `take_plain`.
+    /// Takes back the memory from `take_plain`.
     pub fn keep_plain(&mut self, plain: Vec<u8>) {
         self.plain = plain;
     }
@@ -197,7 +197,7 @@ impl Session {
         self.has_ended
     }
 
-    /// TLS ends with `close_notify`; without it the data may be truncated.
+    /// Whether the protocol announces its end: TLS sends `close_notify`, without which the data may be truncated.
     pub fn ends_by_word(&self) -> bool {
         self.tls.is_some()
     }
@@ -212,7 +212,7 @@ impl Session {
     /// Begins a request on a stream that has none.
     ///
     /// # Errors
-    /// It was not sent.
+    /// The request was not sent.
     pub fn send_http2(&mut self, stream: u32, request: &Arc<FieldRequest>) -> Result<(), NotSent> {
         match &mut self.http2 {
             Some(http2) => http2.send(stream, request),
@@ -220,7 +220,7 @@ impl Session {
         }
     }
 
-    /// What was to be sent has left, or is on its way.
+    /// Notes that all acknowledgements have left, or are on their way.
     pub fn acknowledgements_left(&mut self) {
         if let Some(http2) = &mut self.http2 {
             http2.unsent_acknowledgements = 0;
@@ -232,7 +232,7 @@ impl Session {
         self.http2.as_mut()?.next_end()
     }
 
-    /// The reader of the HTTP/2 response of a stream that has just ended, where responses are read.
+    /// The reader of the HTTP/2 response on a stream that has just ended; `None` if responses are not read.
     pub fn reader(&mut self, stream: u32) -> Option<&mut ResponseReader> {
         self.http2.as_mut()?.reader(stream)
     }
@@ -242,30 +242,30 @@ impl Session {
         Some(self.http2.as_ref()?.head_ns(stream))
     }
 
-    /// Has the response of an HTTP/2 stream begun?
+    /// Whether the response on an HTTP/2 stream has begun.
     pub fn has_head(&self, stream: u32) -> bool {
         self.http2.as_ref().is_some_and(|http2| http2.has_head(stream))
     }
 
-    /// Gives up what a stream waits for.
+    /// Cancels the request on a stream.
     pub fn cancel(&mut self, stream: u32) {
         if let Some(http2) = &mut self.http2 {
             http2.cancel(stream);
         }
     }
 
-    /// Does the connection end with a GOAWAY behind streams that the server has taken?
+    /// Whether the connection ends with a GOAWAY after streams that the server has processed.
     pub fn has_taken_streams(&self) -> bool {
         self.http2.as_ref().is_some_and(Http2Session::has_taken_streams)
     }
 
-    /// Does the connection take new requests?
+    /// Whether the connection takes new requests.
     pub fn takes_requests(&mut self) -> bool {
         !self.has_ended && self.http2.as_mut().is_none_or(Http2Session::takes_requests)
     }
 
-    /// Appends the GOAWAY of a connection that the server's mistake has ended (RFC 9113 section 5.4.1), and the alert with which TLS
-    /// ends, once there is a session to end.
+    /// Appends the GOAWAY for a protocol violation of the server (RFC 9113 section 5.4.1), and the alert that ends TLS once there is a
+    /// session.
     pub fn close(&mut self, outgoing: &mut Vec<u8>) {
         if self.http2.as_ref().is_some_and(Http2Session::is_breached) {
             self.take_outgoing(outgoing);
@@ -276,7 +276,7 @@ impl Session {
         }
     }
 
-    /// Appends the bytes that are to be sent now. Returns how many bytes of the HTTP stream left since the last call.
+    /// Appends the bytes that must be sent now; returns how many bytes of the HTTP stream left since the last call.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) -> u64 {
         if let Some(http2) = &mut self.http2 {
             self.scratch.clear();

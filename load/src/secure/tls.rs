@@ -12,14 +12,14 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use std::path::Path;
 use std::sync::Arc;
 
-/// The largest file of certificates or of a key: those of all public authorities have 300 KiB.
+/// The largest file of certificates or of a key, in bytes; a file of all public authorities has 300 KiB.
 const LARGEST_PEM_BYTES: u64 = 16 << 20;
 
-/// The TLS set-up of a load, made once before it starts (reading the certificates takes longer than many responses);
-/// `None` for an origin without TLS.
+/// The TLS configuration of a load, made once before it starts, because reading the certificates takes longer than many responses. `None`
+/// for an origin without TLS.
 ///
 /// # Errors
-/// [`LoadError::TlsFile`] for a file that cannot be used, [`LoadError::Tls`] when the library refuses the set-up.
+/// [`LoadError::TlsFile`] for a file that cannot be used, [`LoadError::Tls`] if the library refuses the settings.
 pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>, LoadError> {
     if !plan.requests.origin().tls {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>
 /// The name to send (SNI) and to verify in the certificate.
 ///
 /// # Errors
-/// [`LoadError::Tls`] for something that is neither a host name nor an address.
+/// [`LoadError::Tls`] if it is neither a host name nor an address.
 pub(crate) fn server_name(plan: &LoadPlan) -> Result<ServerName<'static>, LoadError> {
     let name = plan.sni.as_deref().unwrap_or_else(|| plan.requests.origin().host_without_zone());
     ServerName::try_from(name.to_owned())
@@ -69,8 +69,8 @@ fn offered(protocol: ProtocolChoice) -> &'static [&'static [u8]] {
     }
 }
 
-/// Those of the files. Without files the system's authorities, so that a company's own are trusted; Mozilla's where the
-/// system has none.
+/// The trusted authorities: those of the files; without files the system's, so that a company's own are trusted; or Mozilla's if the system
+/// has none.
 fn roots(options: &TlsOptions) -> Result<RootCertStore, TlsFileError> {
     let mut roots = RootCertStore::empty();
     for file in &options.ca_files {
@@ -128,7 +128,7 @@ fn file_error(which: TlsFile, file: &Path, why: String) -> TlsFileError {
     TlsFileError { which, file: file.to_owned(), why }
 }
 
-/// For `insecure`: any certificate is accepted. Signatures are still verified, so that the handshake costs the same.
+/// Accepts any certificate, for `insecure`. Signatures are still verified, so that the handshake costs the same.
 #[derive(Debug)]
 struct AcceptAnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! One TLS connection: records in, plain bytes out, and the other way round.
+//! One TLS connection: turns records into plain bytes and back.
 
 use super::cause;
 use crate::failure::FailureCause;
@@ -7,15 +7,15 @@ use rustls::{ClientConfig, ClientConnection, ProtocolVersion};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// How many plain bytes are taken out of the library at once.
+/// The number of plain bytes that are read from the library at once.
 const READ_BYTES: usize = 16 * 1024;
 
 pub(super) struct TlsSession(ClientConnection);
 
-/// What some received bytes led to.
+/// The state after received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TlsProgress {
-    /// More may follow.
+    /// More bytes may follow.
     Goes,
     /// The server has closed its side (`close_notify`, RFC 8446 section 6.1).
     Ended,
@@ -25,7 +25,7 @@ impl TlsSession {
     pub fn new(config: &Arc<ClientConfig>, name: ServerName<'static>) -> Result<Self, FailureCause> {
         let mut tls =
             ClientConnection::new(Arc::clone(config), name).map_err(|error| cause::of_tls(&error))?;
-        // A request's body is handed over whole; the driver sends it as fast as the server takes it.
+        // A request's body is passed on whole; the driver sends it as fast as the server takes it.
         tls.set_buffer_limit(None);
         Ok(Self(tls))
     }
@@ -46,7 +46,7 @@ impl TlsSession {
         }
     }
 
-    /// Takes received records and appends what was inside to `plain`.
+    /// Takes received records, and appends their plain bytes to `plain`.
     pub fn receive(&mut self, mut records: &[u8], plain: &mut Vec<u8>) -> Result<TlsProgress, FailureCause> {
         let mut progress = TlsProgress::Goes;
         while !records.is_empty() && progress == TlsProgress::Goes {
@@ -72,18 +72,18 @@ impl TlsSession {
         }
     }
 
-    /// Takes plain bytes to be sent.
+    /// Takes plain bytes to send.
     pub fn send(&mut self, plain: &[u8]) {
         let sent = self.0.writer().write_all(plain);
         debug_assert!(sent.is_ok(), "the buffer has no limit");
     }
 
-    /// Nothing more is to be sent.
+    /// Ends our side, because nothing more will be sent.
     pub fn close(&mut self) {
         self.0.send_close_notify();
     }
 
-    /// Appends the records that are to be sent.
+    /// Appends the records that must be sent.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) {
         while self.0.wants_write() && self.0.write_tls(outgoing).is_ok_and(|written| written > 0) {}
     }

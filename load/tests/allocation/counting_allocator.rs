@@ -18,22 +18,22 @@ struct CountingAllocator;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: every call is passed on to the system's allocator.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller guarantees the contract.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -45,7 +45,7 @@ fn count() {
     }
 }
 
-/// Of a test's own threads and its server's, so that the generator's remain.
+/// For a test's own threads and those of its server, so that only the generator's are counted.
 pub fn exclude_this_thread() {
     IS_EXCLUDED.set(true);
 }

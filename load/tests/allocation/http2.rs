@@ -1,4 +1,4 @@
-//! No allocation per request over HTTP/2.
+//! Checks that HTTP/2 allocates nothing per request.
 
 use crate::counting_allocator::exclude_this_thread;
 use crate::{assert_none_per_request, plan};

@@ -1,4 +1,4 @@
-//! Parsing a response and writing a request allocate nothing in the steady state.
+//! Checks that parsing a response and writing a request allocate nothing in the steady state.
 
 use crate::counting_allocator::allocations_of_this_thread;
 use threadcount_load::http1::{Parsed, ResponseParser};

@@ -1,4 +1,4 @@
-//! A test that plays two parts: as it is run, and in a process of its own that it may stop or limit.
+//! Lets a test play two parts: the test itself, and a second process that it can stop or limit.
 
 use super::comes_true;
 use super::transport::{TRANSPORTS, Transport};
@@ -8,14 +8,14 @@ use std::process::{Child, Command, Stdio};
 const TRANSPORT: &str = "CORNERS_TRANSPORT";
 const PORT: &str = "CORNERS_PORT";
 
-/// What the process is to do, if it is the other one.
+/// The part of this process if it is the second one.
 pub fn part() -> Option<(Transport, u16)> {
     let name = std::env::var(TRANSPORT).ok()?;
     let transport = TRANSPORTS.into_iter().find(|transport| format!("{transport:?}") == name).unwrap();
     Some((transport, std::env::var(PORT).unwrap().parse().unwrap()))
 }
 
-/// Starts a test of this binary as the other process. Its input ends when it is waited for.
+/// Starts this test as a second process. Its input ends when the caller waits for it.
 pub fn start(test: &str, way: Transport, port: u16) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -26,15 +26,15 @@ pub fn start(test: &str, way: Transport, port: u16) -> Child {
         .unwrap()
 }
 
-/// Stops the other process in the middle of a system call, and has it go on when `meanwhile` is done. Elsewhere it may be about to
-/// do what it decided before.
+/// Stops the second process during a system call that waits, and lets it go on when `meanwhile` is done. At any other moment it could be
+/// about to carry out an earlier decision.
 pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
     let pid = process.id();
     let signal = |signal| {
-        // SAFETY: a system call; the process is a child that was not waited for.
+        // SAFETY: a system call; the process is a child that nobody has waited for.
         assert_eq!(unsafe { libc::kill(pid as libc::pid_t, signal) }, 0);
     };
-    // Between a look at its connections and the requests that follow nothing can tell it that they have ended.
+    // Between looking at its connections and sending the next requests, nothing could tell it that connections have ended.
     comes_true("it is stopped while it waits", || {
         if !are_threads(pid, 'S') {
             return false;
@@ -51,11 +51,11 @@ pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
     signal(libc::SIGCONT);
 }
 
-/// Do all threads of a process have this state (proc_pid_stat(5))?
+/// Whether all threads of a process have this state (proc_pid_stat(5)).
 fn are_threads(pid: u32, state: char) -> bool {
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
-        // That of a thread which has ended meanwhile is empty.
+        // The text is empty for a thread that has ended meanwhile.
         let stat = text(&thread.unwrap().path().join("stat"));
         stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with(state))
     })
@@ -65,7 +65,7 @@ fn text(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
 
-/// Is each thread of a stopped process in a system call that waits (its number in proc_pid_syscall(5))?
+/// Whether each thread of a stopped process is in a system call that waits (its number in proc_pid_syscall(5)).
 fn is_waiting(pid: u32) -> bool {
     const WAITING: [libc::c_long; 7] = [
         libc::SYS_epoll_pwait,
@@ -73,16 +73,16 @@ fn is_waiting(pid: u32) -> bool {
         libc::SYS_futex,
         libc::SYS_ppoll,
         libc::SYS_clock_nanosleep,
-        // Its input, which the load does not use.
+        // Reading its input, which the load does not use.
         libc::SYS_read,
-        // A wait with a time limit goes on as this one after an earlier stop (restart_syscall(2)).
+        // The kernel uses this call to continue a wait with a time limit after an earlier stop (restart_syscall(2)).
         libc::SYS_restart_syscall,
     ];
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
         let call = text(&thread.unwrap().path().join("syscall"));
         let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
-        // The older call is none of every architecture.
+        // Not every architecture has the older call.
         #[cfg(target_arch = "x86_64")]
         let is_older = number == Some(libc::SYS_epoll_wait);
         #[cfg(not(target_arch = "x86_64"))]

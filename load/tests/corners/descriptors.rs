@@ -1,4 +1,4 @@
-//! A load whose descriptors just suffice.
+//! Tests a load for which the descriptors just suffice.
 
 use super::transport::Transport;
 use super::{child, outcome_of, requests};
@@ -44,7 +44,7 @@ fn a_load_that_has_the_descriptors_it_asks_for_never_lacks_one() {
         return load(way, port);
     }
     let name = thread::current().name().unwrap().to_owned();
-    // All responses of a round come at once.
+    // All responses of a round arrive together.
     let server = Server::start(Transport::Plain, |_| Reply::answer("hi").after_ms(20));
     let mut generator = child::start(&name, Transport::Plain, server.port);
     assert!(generator.wait().unwrap().success());

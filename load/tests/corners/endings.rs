@@ -1,4 +1,4 @@
-//! Connections that end or fall silent under a request.
+//! Tests of connections that end or fall silent during a request.
 
 use super::transport::{Transport, over, over_each_way};
 use super::{ms, open, outcome_of, requests};
@@ -45,7 +45,7 @@ fn a_request_that_was_read_before_a_reset_is_a_failure_and_is_not_sent_again() {
     });
 }
 
-/// A server that abandons its first connection, which took a second to open: that is what a round trip to it seems to take.
+/// A server that abandons its first connection, which took a second to open, so that the generator takes a second for a round trip.
 fn abandoning_server(transport: Transport) -> Server {
     Server::start_slow_to_open(transport, 1, Duration::ZERO, |request| match request.connection {
         0 => Reply::answer_and_abandon(),
@@ -79,7 +79,7 @@ fn a_request_that_may_not_be_repeated_fails_where_it_crossed_the_close() {
 #[test]
 fn a_connection_with_an_older_request_is_not_closed_as_idle() {
     over(&[Transport::H2c, Transport::H2], |way| {
-        // The requests are 1.4 s apart. A round trip seems to take a second, or more where the kernel connects more than twice.
+        // The requests are 1.4 s apart. The generator takes a second for a round trip, or more if the kernel connects more than twice.
         let (begun, arrived) = (Instant::now(), Mutex::new(Vec::new()));
         let server = Server::start_slow_to_open(way, 1, Duration::ZERO, move |request| {
             let mut arrived = arrived.lock().unwrap();
@@ -87,7 +87,7 @@ fn a_connection_with_an_older_request_is_not_closed_as_idle() {
             match (request.connection, request.nth) {
                 (0, 2) => Reply::silence(),
                 (0, 3) => {
-                    // No round trip took longer than it took the first request to come.
+                    // No round trip took longer than the first request needed to arrive.
                     let longest = arrived[0] - begun + Duration::from_millis(20);
                     Reply::reset().at(arrived[1] + longest)
                 }
@@ -133,7 +133,8 @@ fn no_stream_of_a_silent_connection_is_used_again() {
             plan.streams_per_connection = NonZeroU32::new(4).unwrap();
         });
         let outcome = outcome_of(&plan);
-        // The end of the handshake may come after the first four were sent: that is no silence, and each is followed by another one.
+        // The end of the handshake may come after the first four requests were sent. That is not silence, and each of them is followed by
+        // another request.
         let failed = outcome.counts.failed;
         assert!((4..=8).contains(&failed), "{way:?}: {:?}", outcome.failures);
         assert_eq!((outcome.counts.ok, server.carried()[0], server.connections()), (40 - failed, failed, 2));

@@ -1,4 +1,4 @@
-//! Connections that the server ends while they are idle.
+//! Tests of connections that the server ends while they are idle.
 
 use super::rows::logged;
 use super::transport::{TRANSPORTS, Transport, over, over_each_way};
@@ -63,7 +63,7 @@ fn a_goaway_alone_ends_an_idle_connection() {
     ends_in_silence(&[Transport::H2c, Transport::H2], Closing::GoAway);
 }
 
-/// The server abandons its first connection, which took a second to open: that is what a round trip to it seems to take.
+/// The server abandons its first connection, which took a second to open, so that the generator takes a second for a round trip.
 #[test]
 fn a_request_that_crossed_a_408_is_sent_again_whatever_its_method() {
     over(&[Transport::Plain, Transport::Tls], |way| {
@@ -100,7 +100,7 @@ fn load((way, port): (Transport, u16)) {
     assert_eq!((counts.ok, counts.resent, outcome.unsolicited), (900, 0, 0), "{:?}", outcome.failures);
 }
 
-/// All connections end while requests fall due: the generator, which is stopped meanwhile, finds both when it goes on.
+/// All connections end while requests fall due: the generator is stopped meanwhile and finds both when it goes on.
 #[test]
 fn no_request_leaves_over_a_connection_that_has_ended() {
     if let Some(part) = child::part() {
@@ -108,7 +108,7 @@ fn no_request_leaves_over_a_connection_that_has_ended() {
     }
     let name = thread::current().name().unwrap().to_owned();
     over_each_way(|way| {
-        // The server keeps its last responses for the break, so that the load cannot be over before it.
+        // The server holds back its last responses during the stop, so that the load cannot end before it.
         let (gate, answered) = (Arc::new(Mutex::new(())), AtomicU64::new(0));
         let held = gate.lock().unwrap();
         let passing = Arc::clone(&gate);

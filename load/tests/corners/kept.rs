@@ -1,4 +1,5 @@
-//! What a server can make a load keep: every server here sends as much as it may, and the limit holds for all connections together.
+//! Tests how much memory a server can make a load use: every server here sends as much as it may, and the limit holds for all connections
+//! together.
 
 use super::{outcome_of, requests};
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use threadcount_load::plan::{LoadPlan, ProtocolChoice, Stop};
 use threadcount_load::request::{RequestSource, Target};
 use threadcount_load::response::BodyCheck;
 
-/// A server that does this with each connection, on a thread of its own.
+/// A server that runs this function for each connection, on a thread of its own.
 fn serve(each: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, each) = (listener.local_addr().unwrap().port(), Arc::new(each));
@@ -27,7 +28,7 @@ fn serve(each: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
     port
 }
 
-/// Answers each request with what this writes.
+/// A server that answers each request with the output of `write`.
 fn answers(write: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static) -> u16 {
     serve(move |mut stream| {
         let (mut request, mut piece) = (Vec::new(), [0; 4_096]);
@@ -62,7 +63,7 @@ fn failures(plan: &LoadPlan) -> BTreeMap<String, u64> {
 
 const BODY_BYTES: usize = 4 << 20;
 
-/// A body of this size, with a text at its end.
+/// Writes a body of `BODY_BYTES` with a text at its end.
 fn body(out: &mut TcpStream) -> std::io::Result<()> {
     write!(out, "HTTP/1.1 200 OK\r\nContent-Length: {BODY_BYTES}\r\n\r\n")?;
     let piece = [b'x'; 65_536];
@@ -114,7 +115,7 @@ fn a_location_that_is_very_long_is_not_followed() {
 fn a_server_of_http2_alone_is_named_with_what_to_use() {
     const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
     const GOAWAY: &[u8] = &[0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-    // When it greets, and what follows the request.
+    // Whether the server greets, and what follows the request.
     for (greets, then) in [(true, GOAWAY), (true, b""), (false, SETTINGS), (false, GOAWAY), (true, SETTINGS)]
     {
         let port = serve(move |mut stream| {
@@ -136,14 +137,14 @@ fn a_server_of_http2_alone_is_named_with_what_to_use() {
 #[test]
 fn bytes_are_sent_when_the_kernel_has_accepted_them() {
     const BODY_BYTES: u64 = 64 << 20;
-    // Over HTTP/2: as much as a client may send, 2^31 - 1 bytes.
+    // Allows as much as a client may send over HTTP/2, 2^31 - 1 bytes.
     const GENEROUS: &[u8] = &[
         0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0x7f, 0xff, 0xff, 0xff, 0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0xff, 0, 0,
     ];
     for protocol in [ProtocolChoice::Http1, ProtocolChoice::Http2] {
         let port = serve(move |mut stream| {
             let _ = stream.write_all(if protocol == ProtocolChoice::Http2 { GENEROUS } else { b"" });
-            // It reads nothing while the load lasts.
+            // The server reads nothing while the load lasts.
             thread::sleep(Duration::from_secs(60));
         });
         let target = Target::new("POST", &format!("http://127.0.0.1:{port}/")).unwrap();

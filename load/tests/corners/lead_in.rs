@@ -1,4 +1,4 @@
-//! What happens before a load is counted is not in its figures, and nothing is lost at the seam.
+//! Checks that events before counting are in no figure, and that nothing is lost when counting begins.
 
 use super::transport::over_each_way;
 use super::{ms, open, outcome_of};
@@ -14,7 +14,7 @@ use threadcount_load::run::{Control, LoadError, run};
 const LEAD_IN: Duration = Duration::from_millis(800);
 const COUNTED: Stop = Stop::Duration(Duration::from_millis(800));
 
-/// Of the first request of a connection. A machine that is busy delays no other so long.
+/// How long the first request of a connection takes. A busy machine delays no other request for so long.
 const FIRST_MS: u64 = 1_500;
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_in_flight_when_counting_begins_counts_with_its_whole_time() {
         let plan = way.plan(&server, 3, Pacing::Closed, counted).with(|plan| plan.lead_in = LEAD_IN);
         let outcome = outcome_of(&plan);
         let counts = outcome.counts;
-        // Sent at 0 and at 1,500 ms, counted from 800 to 2,800.
+        // Requests are sent at 0 and at 1,500 ms, and counted from 800 to 2,800 ms.
         assert_eq!((counts.in_flight_at_start, counts.sent), (3, 3), "{way:?}");
         assert_eq!((counts.ok, counts.unfinished), (3, 3), "{way:?}");
         assert!(ms(outcome.response_time.at_quantile(0.0)) >= 1_490.0, "{way:?}");
@@ -69,9 +69,9 @@ fn what_was_due_in_the_lead_in_and_was_not_sent_in_it_is_told_from_what_fell_due
             let server = Server::start(way, move |_| Reply::answer("hi").after_ms(answers_after_ms));
             let plan = way.plan(&server, 2, open(23.0), COUNTED).with(|plan| plan.lead_in = LEAD_IN);
             let counts = outcome_of(&plan).counts;
-            // Of those due at 0, 43, 87 ms and so on the 20th to the 37th.
+            // Of the requests that are due at 0, 43, 87 ms and so on, these are the 20th to the 37th.
             assert_eq!(counts.due(), 18, "{way:?}: {counts:?}");
-            // Two connections carry ten requests per second: at most 8 of the first 19 in 800 ms.
+            // Two connections carry ten requests per second, so at most 8 of the first 19 in 800 ms.
             assert!(!has_backlog || counts.waiting_at_start >= 11, "{way:?}: {counts:?}");
         }
     });
@@ -80,7 +80,7 @@ fn what_was_due_in_the_lead_in_and_was_not_sent_in_it_is_told_from_what_fell_due
 #[test]
 fn the_caller_knows_when_counting_begins() {
     over_each_way(|way| {
-        // The kernel tries a connect again after a second.
+        // The kernel retries a connect after a second.
         let (opening, greets_after) = (Duration::from_secs(1), Duration::from_millis(200));
         let server = Server::start_slow_to_open(way, 3, greets_after, |_| Reply::answer("hi").after_ms(5));
         let plan = way.plan(&server, 3, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = LEAD_IN);

@@ -39,7 +39,7 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Runs a plan and checks what must hold after any run.
+/// Runs a plan and checks what must be true of every run.
 fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     let outcome = run(plan, Control::new(&AtomicBool::new(false), &mut |_| {})).unwrap();
     let counts = outcome.counts;

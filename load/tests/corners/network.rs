@@ -1,4 +1,4 @@
-//! A network of its own, whose only other host is written by hand: it sends what a real one sends when segments are lost.
+//! A network namespace with one other host, which is written by hand: it sends what a real host sends when segments are lost.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The address of this side.
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-/// The host that is written by hand.
+/// The address of the host that is written by hand.
 pub const HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub const PORT: u16 = 80;
 
@@ -25,14 +25,14 @@ const ACK: u8 = 16;
 const IP_BYTES: usize = 20;
 const TCP_BYTES: usize = 20;
 
-/// Moves the calling thread, and those that it will start, into a network of its own with one host, which answers each request
-/// in three segments, the middle one so much later than the others.
+/// Moves the calling thread, and those that it will start, into a network of its own with one host. The host answers each request in three
+/// segments, and sends the middle one later than the others.
 ///
 /// # Panics
-/// Where this machine does not allow it: these tests need root (CAP_SYS_ADMIN, CAP_NET_ADMIN) and /dev/net/tun.
+/// This machine does not allow it: these tests need root (CAP_SYS_ADMIN, CAP_NET_ADMIN) and /dev/net/tun.
 pub fn enter(middle_after: Duration) -> Network {
     let needs = "this test needs root and /dev/net/tun";
-    // SAFETY: it concerns this thread alone.
+    // SAFETY: the call affects this thread alone.
     let moved = unsafe { libc::unshare(libc::CLONE_NEWNET) };
     assert_eq!(moved, 0, "{needs}: unshare(CLONE_NEWNET): {}", io::Error::last_os_error());
     let device = tun().unwrap_or_else(|error| panic!("{needs}: {error}"));
@@ -47,7 +47,7 @@ pub fn enter(middle_after: Duration) -> Network {
     Network { is_over }
 }
 
-/// It ends when dropped.
+/// The network, which ends when this is dropped.
 pub struct Network {
     is_over: Arc<AtomicBool>,
 }
@@ -58,7 +58,7 @@ impl Drop for Network {
     }
 }
 
-/// A device whose packets are read and written here, with our address and up (tuntap.rst, netdevice(7)).
+/// Creates a device whose packets are read and written here, gives it our address and switches it on (tuntap.rst, netdevice(7)).
 fn tun() -> io::Result<File> {
     let device = OpenOptions::new().read(true).write(true).open("/dev/net/tun")?;
     let mut request = interface();
@@ -82,7 +82,7 @@ fn tun() -> io::Result<File> {
             sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) },
             sin_zero: [0; 8],
         };
-        // SAFETY: both are 16 bytes of plain numbers, whose layout is that of the family.
+        // SAFETY: both are 16 bytes of plain numbers, laid out as the address family requires.
         request.ifr_ifru.ifru_addr =
             unsafe { std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(internet) };
         ioctl(&socket, what, &mut request)?;
@@ -94,7 +94,7 @@ fn tun() -> io::Result<File> {
 }
 
 fn interface() -> libc::ifreq {
-    // SAFETY: plain numbers; zeros are valid.
+    // SAFETY: plain numbers, for which zeros are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (place, byte) in request.ifr_name.iter_mut().zip(b"corner0") {
         *place = *byte as libc::c_char;
@@ -120,13 +120,13 @@ struct Connection {
 struct Host {
     device: File,
     middle_after: Duration,
-    /// By the client's port.
+    /// The connections, by the client's port.
     connections: HashMap<u16, Connection>,
     later: Vec<(Instant, Vec<u8>)>,
 }
 
 impl Host {
-    /// Sends what is due, and works off a packet if one comes soon.
+    /// Sends the segments that are due, and handles a packet if one arrives soon.
     fn turn(&mut self) {
         let now = Instant::now();
         let (due, later) = std::mem::take(&mut self.later).into_iter().partition(|(at, _)| *at <= now);
@@ -136,7 +136,7 @@ impl Host {
             self.send(&packet);
         }
         let mut waiting = libc::pollfd { fd: self.device.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry.
+        // SAFETY: the array has one entry.
         if unsafe { libc::poll(&raw mut waiting, 1, 2) } == 1 {
             let mut packet = [0; 4096];
             let len = self.device.read(&mut packet).unwrap_or(0);
@@ -145,7 +145,7 @@ impl Host {
     }
 
     fn send(&mut self, packet: &[u8]) {
-        // A client that has gone needs nothing.
+        // An error means that the client has gone and needs nothing.
         let _ = self.device.write(packet);
     }
 
@@ -182,7 +182,7 @@ impl Host {
         }
     }
 
-    /// Sends the first and the last piece of a response now and the middle one later.
+    /// Sends the first and the last segment of a response now, and the middle one later.
     fn answer(&mut self, client: u16, mut connection: Connection) {
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n{}", "x".repeat(300));
         let answer = answer.as_bytes();

@@ -1,4 +1,4 @@
-//! Streams that notice how they end, or end in one way alone.
+//! Streams for tests that notice how they end, or end in one particular way.
 
 use crate::reply::Closing;
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A TLS stream that counts when the other side cuts it off, without close_notify.
+/// A TLS stream that counts whether the other side cut it off, without close_notify.
 pub struct Noticing<'c, S> {
     pub stream: S,
     pub cut_off: &'c AtomicU32,
@@ -32,10 +32,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Noticing<'_, S> {
 /// A GOAWAY without an error, which retires no stream (RFC 9113 section 6.8).
 const GO_AWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
-/// A stream that is read from, and whose side of TLS or HTTP/2 is closed meanwhile.
+/// A stream that can close only its side of TLS or HTTP/2 while it is still read.
 pub struct Ending<'c, S> {
     pub stream: S,
-    /// Is taken by the next read.
+    /// The way of closing, which the next read carries out.
     pub closing: &'c Cell<Option<Closing>>,
 }
 
@@ -59,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Ending<'_, S> {
     }
 }
 
-/// A stream below TLS, which stays open when TLS ends.
+/// A stream below TLS that stays open when TLS ends.
 pub struct StaysOpen<S>(pub S);
 
 impl<S: AsyncRead + Unpin> AsyncRead for StaysOpen<S> {
@@ -72,7 +72,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for StaysOpen<S> {
     }
 }
 
-/// Writes to the stream inside.
+/// Passes writes on to the inner stream.
 macro_rules! writes_to {
     ($stream:ty, $inside:tt, $shutdown:ident) => {
         impl<S: AsyncWrite + Unpin> AsyncWrite for $stream {

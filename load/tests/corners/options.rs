@@ -1,4 +1,4 @@
-//! The options of a load other than its requests, end to end.
+//! End-to-end tests of the options of a load other than its requests.
 
 use super::rows::{Row, logged, own_path, rows};
 use super::transport::over_each_way;
@@ -50,7 +50,7 @@ fn the_log_has_what_did_not_end_and_what_never_began() {
     });
 }
 
-/// How many groups a load's requests left in: a longer gap between two of them ends one.
+/// The number of groups in which requests left: two requests with a longer gap between them are in different groups.
 fn groups(rows: &[Row], gap_s: f64) -> usize {
     let mut sent: Vec<f64> = rows.iter().map(|row| row.sent_s.unwrap()).collect();
     sent.sort_by(f64::total_cmp);
@@ -61,13 +61,13 @@ fn groups(rows: &[Row], gap_s: f64) -> usize {
 fn requests_may_leave_in_groups_and_none_of_them_early() {
     over_each_way(|way| {
         let server = Server::start(way, |_| Reply::answer("hi"));
-        // A request each 50 ms, and windows of 250 ms.
+        // A request is due every 50 ms, and windows last 250 ms.
         let plan = way.plan(&server, 60, open(20.0), requests(60));
         let plan = plan.with(|plan| plan.lateness = Duration::from_millis(250));
         let (outcome, rows) = logged("lateness", way, plan);
         assert!(rows.iter().all(|row| row.outcome == "ok"));
         assert!(rows.iter().all(|row| row.sent_s.unwrap() >= row.due_s), "{way:?}: a request left early");
-        // Exactly every 50 ms, whatever they left with.
+        // Due times are exactly 50 ms apart, whichever group a request left in.
         let mut due: Vec<f64> = rows.iter().map(|row| row.due_s).collect();
         due.sort_by(f64::total_cmp);
         for (number, due_s) in due.iter().enumerate() {
@@ -75,7 +75,7 @@ fn requests_may_leave_in_groups_and_none_of_them_early() {
         }
         let groups = groups(&rows, 0.025);
         assert!(groups <= 30, "{way:?}: 60 requests left in {groups} groups");
-        // Being late is not hidden: the first of a group waits for the window to end.
+        // The lateness shows: the first request of a group waits for the window to end.
         assert!(ms(outcome.own_lag.at_quantile(1.0)) >= 249.0, "{:?}", outcome.own_lag.summary());
         assert!(ms(outcome.send_lag.at_quantile(1.0)) >= 249.0);
         assert_eq!(outcome.waited_for_connection, 0);
@@ -86,7 +86,8 @@ fn requests_may_leave_in_groups_and_none_of_them_early() {
 fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
     over_each_way(|way| {
         let server = Server::start(way, |_| Reply::answer("hi"));
-        // Due at 0, 250, 500 and 750 ms: the first three leave at 600, and the window of the last would end after the load.
+        // Requests are due at 0, 250, 500 and 750 ms. The first three leave at 600 ms, and the window of the last one would end after the
+        // load.
         let stop = Stop::Duration(Duration::from_secs(1));
         let plan = way.plan(&server, 20, open(4.0), stop).with(|plan| {
             plan.lateness = Duration::from_millis(600);

@@ -1,4 +1,4 @@
-//! A response is complete when its last missing byte has come, and not when the last one by its number did.
+//! Checks that a response is complete when its last missing byte has arrived, not when its last byte has.
 
 use super::network::{self, HOST, PORT};
 use super::{ms, open, outcome_of, requests};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Pacing};
 use threadcount_load::request::{Origin, RequestSource};
 
-/// How far a stamp may be wrong.
+/// How far a stamp may be off.
 const BOUND_MS: f64 = 1.0;
 
-/// Times of an open or a closed load over a network in which each response's middle segment comes so late.
+/// Checks the times of a load over a network in which the middle segment of each response comes late by `late_ms`.
 fn check(pacing: Pacing, late_ms: u64) {
     let _network = network::enter(Duration::from_millis(late_ms));
     let origin = Origin { tls: false, host: HOST.to_string(), port: PORT };
@@ -33,7 +33,7 @@ fn check(pacing: Pacing, late_ms: u64) {
 #[test]
 fn a_segment_that_came_late_is_in_the_response_time() {
     thread::scope(|scope| {
-        // Each in a thread of its own, because a thread cannot leave its network.
+        // Each check has a thread of its own, because a thread cannot leave its network.
         for late_ms in [2, 5, 300] {
             scope.spawn(move || check(open(20.0), late_ms));
         }

@@ -1,4 +1,4 @@
-//! When a load begins and ends, and how its work is divided.
+//! Tests of when a load begins and ends, and how its work is divided.
 
 use super::transport::{Transport, over, over_each_way};
 use super::{ms, open, outcome_of, requests};
@@ -45,7 +45,7 @@ fn an_open_load_divides_its_requests_over_connections_and_not_over_threads() {
     });
 }
 
-/// The kernel tries a connect again after this time.
+/// The kernel retries a connect after this time.
 const CONNECT_MS: f64 = 1_000.0;
 
 #[test]
@@ -74,8 +74,9 @@ fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
         assert_eq!((at_start.open, at_start.wanted), (2, 5), "{way:?}");
         let report = LoadReport::new(&outcome, &plan);
         assert_eq!(report.connections.at_start.map(|at_start| at_start.open), Some(2));
-        let said = report.warnings.iter().filter(|warning| warning.contains("began with 2 of 5 connections"));
-        assert_eq!(said.count(), 1, "{:?}", report.warnings);
+        let printed =
+            report.warnings.iter().filter(|warning| warning.contains("began with 2 of 5 connections"));
+        assert_eq!(printed.count(), 1, "{:?}", report.warnings);
     });
     over_each_way(|way| {
         let server = Server::start(way, |_| Reply::answer("hi"));
@@ -121,7 +122,7 @@ fn an_open_load_lasts_as_long_as_it_was_asked_to() {
     over_each_way(|way| {
         let server = Server::start(way, |_| Reply::answer("hi"));
         let lasts = Duration::from_millis(1_900);
-        // Due at 0 and 1,000 ms; the next would be due at 2,000.
+        // Requests are due at 0 and 1,000 ms; the next one would be due at 2,000 ms.
         let plan = way.plan(&server, 2, open(1.0), Stop::Duration(lasts));
         let outcome = outcome_of(&plan.with(|plan| plan.grace = Duration::from_secs(20)));
         assert_eq!((outcome.counts.sent, outcome.counts.ok, outcome.counts.not_sent), (2, 2, 0));
@@ -135,7 +136,7 @@ fn a_response_within_the_grace_time_counts() {
     over_each_way(|way| {
         let server = Server::start(way, |_| Reply::answer("hi").after_ms(700));
         let stop = Stop::Either(NonZeroU64::new(5).unwrap(), Duration::from_millis(800));
-        // Due at 0, 100, .. 400 ms; the last three responses cannot be complete within 800.
+        // Requests are due at 0, 100, .. 400 ms; the last three responses cannot be complete within 800 ms.
         let with_grace =
             way.plan(&server, 8, open(10.0), stop).with(|plan| plan.grace = Duration::from_secs(20));
         let outcome = outcome_of(&with_grace);

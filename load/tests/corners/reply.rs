@@ -1,13 +1,13 @@
-//! What a server of the tests is asked, and what becomes of it.
+//! Requests as the tests' server sees them, and its replies.
 
 use std::time::{Duration, Instant};
 
 /// A request as the server sees it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which connection carries it, from 0, in the order in which they were accepted.
+    /// The number of the connection that carries it, from 0, in the order in which they were accepted.
     pub connection: u32,
-    /// Which request of its connection it is, from 1.
+    /// The number of the request on its connection, from 1.
     pub nth: u32,
     /// Path and query.
     pub path: String,
@@ -15,7 +15,7 @@ pub struct Request {
     pub cookie: String,
 }
 
-/// What becomes of a request.
+/// What the server does with a request.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(super) after: Duration,
@@ -28,11 +28,11 @@ pub(super) enum Act {
         fields: Vec<(&'static str, String)>,
         body: String,
     },
-    /// Sends the header and, so much later, the body.
+    /// Sends the header and, after `body_after`, the body.
     AnswerInTwo {
         body_after: Duration,
     },
-    /// Leads elsewhere, over HTTP/1.1 with the end of the connection if that is wanted.
+    /// Redirects, and over HTTP/1.1 also ends the connection if `ends` is set.
     Redirect {
         status: u16,
         location: String,
@@ -40,17 +40,16 @@ pub(super) enum Act {
     },
     /// Begins a body that does not end.
     Events,
-    /// Answers and ends the connection, over HTTP/1.1 with these bytes, right behind the response or after it was read.
+    /// Answers and ends the connection. Over HTTP/1.1 it sends these bytes, right behind the response or after it was read.
     AnswerAndEnd {
         farewell: &'static str,
         is_apart: bool,
     },
-    /// Answers, waits for the next request and closes without having read it. Over HTTP/2 that request must not come within
-    /// `STILL_READS`.
+    /// Answers, waits for the next request, and closes without having read it. Over HTTP/2 that request must not come within `STILL_READS`.
     AnswerAndAbandon {
         farewell: &'static str,
     },
-    /// Answers, and ends the idle connection in this way alone.
+    /// Answers, and ends the idle connection in this way only.
     AnswerAndClose(Closing),
     Close,
     /// Ends the connection with a reset, having read everything.
@@ -58,14 +57,14 @@ pub(super) enum Act {
     Silence,
 }
 
-/// How a server ends a connection. The others follow only when the client has closed it.
+/// The first way in which a server ends a connection. The others follow only when the client has closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// Of TCP.
+    /// The FIN of TCP.
     Fin,
-    /// Of TLS (RFC 8446 section 6.1).
+    /// The close_notify of TLS (RFC 8446 section 6.1).
     CloseNotify,
-    /// Of HTTP/2 (RFC 9113 section 6.8).
+    /// The GOAWAY of HTTP/2 (RFC 9113 section 6.8).
     GoAway,
 }
 
@@ -91,13 +90,13 @@ impl Reply {
         Self { after: Duration::ZERO, act }
     }
 
-    /// The same, after which an HTTP/1.1 connection ends.
+    /// A redirect that sets a cookie, after which an HTTP/1.1 connection ends.
     pub fn redirect_and_end(status: u16, location: &str) -> Self {
         let act = Act::Redirect { status, location: location.to_owned(), ends: true };
         Self { after: Duration::ZERO, act }
     }
 
-    /// A stream of events, whose first comes with the header.
+    /// A stream of events, the first of which comes with the header.
     pub fn events() -> Self {
         Self { after: Duration::ZERO, act: Act::Events }
     }
@@ -134,7 +133,7 @@ impl Reply {
         Self { after: Duration::from_millis(ms), ..self }
     }
 
-    /// At a moment, or now where that is over.
+    /// The same reply at a given moment, or now if that has passed.
     pub fn at(self, moment: Instant) -> Self {
         Self { after: moment.saturating_duration_since(Instant::now()), ..self }
     }

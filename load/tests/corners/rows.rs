@@ -1,4 +1,4 @@
-//! The log of a load, read back.
+//! Reads the log of a load back.
 
 use super::outcome_of;
 use super::transport::Transport;
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
 
-/// A file of its own for each way of a test.
+/// A path for each transport of a test.
 pub fn own_path(test: &str, way: Transport) -> PathBuf {
     let name = format!("threadcount-{}-{test}-{way:?}", std::process::id());
     std::env::temp_dir().join(name)
 }
 
-/// The rows of the log of a load, which runs now.
+/// Runs a load, and returns the rows of its log.
 pub fn rows(test: &str, way: Transport, plan: LoadPlan) -> Vec<Row> {
     logged(test, way, plan).1
 }
 
-/// What became of a load, which runs now, and the rows of its log.
+/// Runs a load, and returns its outcome and the rows of its log.
 pub fn logged(test: &str, way: Transport, plan: LoadPlan) -> (LoadOutcome, Vec<Row>) {
     let file = own_path(test, way);
     let outcome = outcome_of(&plan.with(|plan| plan.log = Some(file.clone())));

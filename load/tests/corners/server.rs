@@ -1,4 +1,4 @@
-//! One server behind every transport: a test sets the fate of each request.
+//! One server for every transport; a test chooses the reply to each request.
 
 use crate::noticing::{Ending, Noticing, StaysOpen};
 use crate::reply::{Act, Closing, Reply, Request};
@@ -27,7 +27,7 @@ use tokio_rustls::TlsAcceptor;
 /// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
 pub const STILL_READS: Duration = Duration::from_secs(1);
 
-/// How servers end an idle connection over HTTP/1.1 (RFC 9110 section 15.5.9).
+/// The ways in which servers end an idle connection over HTTP/1.1 (RFC 9110 section 15.5.9).
 pub const REQUEST_TIMEOUTS: [&str; 2] = [
     "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
     "HTTP/1.1 408 \r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye",
@@ -51,17 +51,17 @@ struct Shared {
     transport: Transport,
     reply: Box<dyn Fn(&Request) -> Reply + Send + Sync>,
     acceptor: TlsAcceptor,
-    /// Before it sends anything on a new connection, except on the first so many.
+    /// The time before the server sends anything on a new connection, except on the first `greets_at_once` ones.
     greets_after: Duration,
     greets_at_once: u32,
     accepted: AtomicU32,
-    /// Connections before this one end as soon as they have no request.
+    /// Connections with lower numbers end as soon as they have no request.
     ends_before: watch::Sender<u32>,
     ended: AtomicU32,
     /// Connections over TLS that ended without close_notify.
     cut_off: AtomicU32,
     requests: AtomicU64,
-    /// Requests of each connection.
+    /// The number of requests on each connection.
     carried: Mutex<Vec<u64>>,
 }
 
@@ -71,14 +71,14 @@ impl Server {
         Self::listen(listener, Arc::new(Shared::new(transport, Duration::ZERO, reply)))
     }
 
-    /// One that greets its first connections at once and the others after a while; not over `Plain`, which has no greeting.
+    /// A server that greets its first connections at once and the others after a while; not over `Plain`, which has no greeting.
     pub fn start_greeting(transport: Transport, greets_at_once: u32, greets_after: Duration) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let shared = Shared::new(transport, greets_after, |_| Reply::answer("hi"));
         Self::listen(listener, Arc::new(Shared { greets_at_once, ..shared }))
     }
 
-    /// The same on a Unix socket.
+    /// The same server on a Unix socket.
     pub fn start_unix(
         transport: Transport,
         socket: PathBuf,
@@ -97,8 +97,8 @@ impl Server {
         Self { port: 80, unix_socket: Some(socket), shared }
     }
 
-    /// One whose queue of connections is full until so many are under way, so that the kernel makes each of them wait for a
-    /// second; and that lets each handshake wait for a while.
+    /// A server whose queue of connections is full until so many are under way, so that the kernel makes each of them wait for a second. It
+    /// also delays each handshake.
     pub fn start_slow_to_open(
         transport: Transport,
         connections: usize,
@@ -137,7 +137,7 @@ impl Server {
         Self { port, unix_socket: None, shared }
     }
 
-    /// Ends all connections that are idle, over HTTP/1.1 with a 408, and waits for that. What was sent to it before is answered.
+    /// Ends all idle connections, over HTTP/1.1 with a 408, and waits for that. Requests that were sent before are answered.
     pub fn end_connections(&self) {
         let accepted = self.connections();
         self.shared.ends_before.send_replace(accepted);
@@ -146,7 +146,7 @@ impl Server {
         });
     }
 
-    /// How many of its connections over TLS were cut off by the client, once all have ended.
+    /// How many TLS connections the client cut off, once all have ended.
     pub fn cut_off(&self) -> u32 {
         crate::comes_true("its connections have ended", || {
             self.shared.ended.load(Ordering::SeqCst) == self.connections()
@@ -154,11 +154,11 @@ impl Server {
         self.shared.cut_off.load(Ordering::SeqCst)
     }
 
-    /// Waits until it has responded to all that had been sent to it over HTTP/1.1 in the clear: its one thread takes requests in
-    /// the order in which they arrive, so that a later one is the last.
+    /// Waits until the server has responded to all that had been sent to it over plain HTTP/1.1. Its one thread takes requests in the order
+    /// of arrival, so the response to a later request is the last.
     pub fn catch_up(&self) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        // By the second one its connection was accepted before, like those of the others.
+        // By the second request its connection has been accepted, like those of the others before it.
         for _ in 0..2 {
             stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
             assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
@@ -173,7 +173,7 @@ impl Server {
         self.shared.accepted.load(Ordering::SeqCst)
     }
 
-    /// How many requests each connection has carried.
+    /// The number of requests that each connection has carried.
     pub fn carried(&self) -> Vec<u64> {
         self.shared.carried.lock().unwrap().clone()
     }
@@ -194,7 +194,7 @@ fn serve(accepting: impl Future<Output = ()> + Send + 'static) {
     });
 }
 
-/// How many connections the kernel is still trying to make to a port (state 02 in proc_net_tcp(5)).
+/// The number of connections that the kernel is still trying to make to a port (state 02 in proc_net_tcp(5)).
 fn connecting_to(port: u16) -> usize {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let remote = format!(":{port:04X}");
@@ -263,7 +263,7 @@ impl Shared {
         self.ended.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns when the connection is to end, and all that had arrived over it by then could be read.
+    /// Returns when the connection must end, and everything that had arrived over it by then could be read.
     async fn is_to_end(&self, connection: u32) {
         let mut ends_before = self.ends_before.subscribe();
         let _ = ends_before.wait_for(|&before| connection < before).await;
@@ -383,7 +383,7 @@ impl Shared {
     ) {
         let Ok(mut session) = h2::server::handshake(stream).await else { return };
         let mut nth = 0;
-        // Streams without a response must be kept, or they are reset.
+        // Streams without a response must be kept, because dropping them would reset them.
         let (mut silent, mut endless) = (Vec::new(), Vec::new());
         loop {
             let accepted = tokio::select! {
@@ -397,7 +397,8 @@ impl Shared {
             let cookie = request.headers().get("cookie").map_or("", |cookie| cookie.to_str().unwrap());
             let Reply { after, act } = self.reply_to(connection, nth, path, cookie);
             match act {
-                // At once, and not in a task: a connection that is to end may not overtake its response on a busy machine.
+                // Answered at once rather than in a task: on a busy machine, a connection that must end could otherwise overtake its
+                // response.
                 Act::Answer { fields, body } if after.is_zero() => answer(&mut respond, fields, body),
                 Act::Answer { fields, body } => {
                     tokio::task::spawn_local(async move {
@@ -500,7 +501,7 @@ fn end_writing(fd: RawFd) {
     unsafe { libc::shutdown(fd, libc::SHUT_WR) };
 }
 
-/// Has the close of a socket reset its connection (SO_LINGER, socket(7)).
+/// Makes the close of a socket reset its connection (SO_LINGER, socket(7)).
 fn reset_at_close(fd: RawFd) {
     let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
     let size = size_of::<libc::linger>() as libc::socklen_t;
@@ -510,14 +511,14 @@ fn reset_at_close(fd: RawFd) {
     assert_eq!(done, 0, "{}", io::Error::last_os_error());
 }
 
-/// Waits until something has come that is not read.
+/// Waits until bytes have arrived that are not read.
 async fn unread(fd: RawFd) {
     while unread_bytes(fd) == 0 {
         sleep(Duration::from_millis(1)).await;
     }
 }
 
-/// What has come and was not read (FIONREAD, tcp(7)).
+/// The number of bytes that have arrived and were not read (FIONREAD, tcp(7)).
 fn unread_bytes(fd: RawFd) -> i32 {
     let mut count: libc::c_int = 0;
     // SAFETY: the request writes one int.

@@ -1,4 +1,4 @@
-//! A generator that is stopped in the middle of a load.
+//! Tests of a generator that is stopped in the middle of a load.
 
 use super::transport::Transport;
 use super::{child, comes_true, open};
@@ -15,7 +15,7 @@ use threadcount_load::run::{Control, run};
 
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// Over four connections, until its input ends.
+/// A plan over four connections that lasts until the process's input ends.
 fn plan((way, port): (Transport, u16), pacing: Pacing, lateness: Duration) -> LoadPlan {
     let lasts = Stop::Duration(Duration::from_secs(600));
     way.plan_to(port, 4, pacing, lasts).with(|plan| plan.lateness = lateness)
@@ -32,14 +32,14 @@ fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     })
 }
 
-/// 500/s: 150 requests fall due in the 300 ms.
+/// A load of 500/s, of which 150 requests fall due in the 300 ms.
 fn load(part: (Transport, u16), lateness: Duration) {
     let plan = plan(part, open(500.0), lateness);
     let outcome = outcome_of(&plan);
     assert_eq!(outcome.counts.failed, 0, "{:?}", outcome.failures);
     let own_lag = |quantile| outcome.own_lag.at_quantile(quantile);
     assert!(own_lag(1.0) >= STOPPED.mul_f64(0.9), "{:?}", outcome.own_lag.summary());
-    // 100 of them were due in its first 200 ms.
+    // 100 of these requests were due in the first 200 ms of the stop.
     let without_80 = 1.0 - 80.0 / outcome.counts.sent as f64;
     assert!(own_lag(without_80) >= STOPPED / 3, "{:?}", outcome.own_lag.summary());
     let generator = LoadReport::new(&outcome, &plan).generator;
@@ -51,7 +51,7 @@ fn stop_in_the_middle() {
     stop_for(STOPPED, 0);
 }
 
-/// Runs a test's load in a process of its own, and stops that in the middle of it.
+/// Runs a test's load in a process of its own, and stops that process in the middle of the load.
 fn stop_for(time: Duration, delay_ms: u64) {
     let name = thread::current().name().unwrap().to_owned();
     let server = Server::start(Transport::Plain, move |_| Reply::answer("hi").after_ms(delay_ms));
@@ -59,7 +59,7 @@ fn stop_for(time: Duration, delay_ms: u64) {
     // The kernel begins to stamp a little after it was asked to.
     comes_true("a part of the load is over", || server.requests() >= 200);
     child::stop_during(&generator, || {
-        // While each of its connections waits for a response it is the server that is slow.
+        // While each connection waits for a response, the server is the slow one.
         server.catch_up();
         thread::sleep(time);
     });
@@ -84,7 +84,7 @@ fn and_also_where_requests_may_leave_later_to_leave_together() {
     }
 }
 
-/// A closed loop that rests until a response arrives.
+/// A closed loop, which rests until a response arrives.
 fn closed_load(part: (Transport, u16)) {
     let plan = plan(part, Pacing::Closed, Duration::ZERO);
     let outcome = outcome_of(&plan);

@@ -1,4 +1,4 @@
-//! The table of all transports: every test of this binary that is about connections runs over each of them.
+//! The table of all transports: every test of connections in this binary runs over each of them.
 
 use super::{outcome_of, requests};
 use crate::reply::Reply;
@@ -9,7 +9,7 @@ use std::thread;
 use threadcount_load::plan::{LoadPlan, Pacing, ProtocolChoice, Stop};
 use threadcount_load::request::{Origin, RequestSource, Target};
 
-/// What carries the requests.
+/// The protocol that carries the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// HTTP/1.1 in the clear.
@@ -38,7 +38,7 @@ impl Transport {
         self.plan_of(server, "/", connections, pacing, stop)
     }
 
-    /// The same with placeholders in the path.
+    /// The same load with placeholders in the path.
     pub fn plan_of(
         self,
         server: &Server,
@@ -67,12 +67,12 @@ impl Transport {
     }
 }
 
-/// Does it over every transport, all at the same time.
+/// Runs a test over every transport, all at the same time.
 pub fn over_each_way(test: impl Fn(Transport) + Sync) {
     over(&TRANSPORTS, test);
 }
 
-/// The same over some transports.
+/// Runs a test over some transports, all at the same time.
 pub fn over(transports: &[Transport], test: impl Fn(Transport) + Sync) {
     let test = &test;
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Connections that end: by the server, by the engine, early, late or never begun.
+//! Tests of connections that end: by the server, by the engine, early, late or before they begin.
 
 use super::server::Conversation;
 use super::{HI, Server, ms, open, outcome_of, plan, requests};
@@ -25,7 +25,7 @@ fn a_server_that_closes_after_every_third_answer_fails_nothing() {
                 }
                 match (count, announces) {
                     (3, true) => conversation.say(last),
-                    // A close that comes later may be one of a server that has read the next request.
+                    // A close that came later could be that of a server that has read the next request.
                     (3, false) => return conversation.say_with_close(HI),
                     _ => conversation.say(HI),
                 };
@@ -55,10 +55,10 @@ fn gets_a_goaway(is_open: bool) {
         if is_open {
             stream.write_all(&settings).unwrap();
         }
-        // Preface and SETTINGS: behind a send that is under way a GOAWAY does not leave.
+        // Reads the preface and SETTINGS first, because a GOAWAY cannot leave while another send is under way.
         stream.read_exact(&mut received).unwrap();
         if is_open {
-            // The request.
+            // Reads the request.
             stream.read_exact(&mut [0; 9]).unwrap();
         }
         stream.write_all(&data_of_no_stream).unwrap();
@@ -100,7 +100,7 @@ fn a_fresh_connection_closed_before_the_answer_is_a_failure() {
 
 #[test]
 fn a_refused_connect_is_a_failed_request_and_does_not_spin() {
-    // The system gives this port to no process that lets it choose.
+    // The system never gives this port to a process that lets it choose one.
     let closed = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
     let requests_of = Arc::new(RequestSource::get(closed, "/"));
     let mut plan = LoadPlan::closed(requests_of, NonZeroU32::new(2).unwrap(), requests(20));
@@ -179,7 +179,7 @@ fn a_body_that_ends_with_the_connection_is_complete() {
 
 #[test]
 fn after_a_request_with_connection_close_nothing_is_sent_over_its_connection() {
-    // It answers as if it had not seen the header.
+    // The server answers as if it had not seen the header.
     let server = Server::answering();
     let target = Target::get(&format!("http://{}/", server.address)).unwrap();
     let target = target.with_header(Header::new("Connection", "close").unwrap());

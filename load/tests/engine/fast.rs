@@ -1,4 +1,4 @@
-//! Open loads so fast that the generator lets responses wait for the next request, without loss or delay.
+//! Tests of open loads so fast that responses wait for the next request, without loss or delay.
 
 use super::{HI, LARGE, Server, large_posts, open, outcome_of, plan, requests};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use threadcount_load::failure::FailureCause;
 use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape};
 use threadcount_load::request::{RequestSource, Target};
 
-/// A request each 0.25 ms.
+/// One request every 0.25 ms.
 const RATE_PER_S: f64 = 4_000.0;
 
 /// A fast load of `count` requests.

@@ -1,4 +1,4 @@
-//! The plain HTTP/1.1 engine against servers that do what servers do.
+//! Tests of the plain HTTP/1.1 engine against servers with realistic faults.
 
 #![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
 
@@ -34,7 +34,7 @@ fn open(rate_per_s: f64) -> Pacing {
     Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
 }
 
-/// Runs a plan and checks what must hold after any run.
+/// Runs a plan and checks what must be true of every run.
 fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     outcome_with(plan, &AtomicBool::new(false))
 }
@@ -120,7 +120,7 @@ fn a_duration_ends_with_requests_unfinished_and_their_age() {
 
 #[test]
 fn a_stall_is_in_the_response_time_of_all_that_were_due_in_it() {
-    // One connection, 200 requests/s, and the first response takes 500 ms: what was due at t waits for 500 ms - t.
+    // One connection, 200 requests/s, and the first response takes 500 ms: a request that is due at t waits for 500 ms - t.
     let server = Server::start(|conversation| {
         let mut is_first = true;
         while conversation.request().is_some() {
@@ -136,7 +136,7 @@ fn a_stall_is_in_the_response_time_of_all_that_were_due_in_it() {
     assert_eq!(outcome.counts.ok, 200);
     let (response, service) = (&outcome.response_time, &outcome.service_time);
     assert!(ms(response.at_quantile(1.0)) >= 500.0);
-    // 100 of 200 were due in the stall: the 60th percentile waited for at least 100 of its 500 ms.
+    // 100 of 200 requests were due in the stall, so the 60th percentile waited for at least 100 of its 500 ms.
     assert!(ms(response.at_quantile(0.6)) >= 95.0, "{:?}", response.summary());
     assert!(ms(service.at_quantile(1.0)) >= 500.0);
     assert!(service.at_quantile(0.9) < response.at_quantile(0.9) || ms(service.at_quantile(0.9)) < 95.0);
@@ -153,7 +153,7 @@ fn an_open_load_that_cannot_be_carried_counts_what_was_due_and_not_sent() {
     let outcome = outcome_of(&plan);
     let counts = outcome.counts;
     assert_eq!((counts.sent, counts.unfinished, counts.not_sent), (3, 3, 197));
-    // The fourth was due at 30 ms and the last at 1,990 ms.
+    // The fourth request was due at 30 ms and the last at 1,990 ms.
     assert!(ms(outcome.not_sent_age.at_quantile(1.0)) >= 1_969.0);
     assert!(ms(outcome.not_sent_age.at_quantile(0.0)) >= 9.9);
 }
@@ -166,7 +166,7 @@ fn an_open_load_sends_every_request_at_its_time_over_all_its_connections() {
     let outcome = outcome_of(&plan);
     assert_eq!(outcome.counts.ok, 100);
     assert!(outcome.elapsed_s() >= 0.099, "the last is due at 99 ms");
-    // What is connected is not accepted yet.
+    // A connection that is established need not be accepted yet.
     comes_true("four are accepted", || server.accepted.load(Ordering::SeqCst) == 4);
 }
 
@@ -180,7 +180,7 @@ fn each_of_many_different_requests_arrives_even_where_connections_close() {
                 let Some(head) = conversation.request() else { return };
                 let path = head.split(' ').nth(1).unwrap_or_default();
                 seen.lock().unwrap().insert(path.trim_start_matches('/').parse::<u64>().unwrap());
-                // A close that comes later may be one of a server that has read the next request.
+                // A close that came later could be that of a server that has read the next request.
                 if count == 3 {
                     return conversation.say_with_close(HI);
                 }
@@ -255,7 +255,7 @@ fn bytes_nobody_asked_for_are_a_named_failure() {
     let server = Server::start(|conversation| {
         conversation.request();
         conversation.say(HI);
-        // Well after the response was read, and well before the next request.
+        // Long after the response was read, and long before the next request.
         thread::sleep(Duration::from_secs(2));
         conversation.say(b"psst");
         conversation.wait_for_close();

@@ -26,7 +26,7 @@ pub struct Conversation {
 }
 
 impl Server {
-    /// Has `talk` speak on every connection.
+    /// A server that runs `talk` on every connection.
     pub fn start(talk: impl Fn(&mut Conversation) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,11 +1,11 @@
-//! The parser of HTTP/1.1 responses against a plain reference, whatever pieces the bytes come in.
+//! Compares the HTTP/1.1 parser with a simple reference, in whatever pieces the bytes come.
 
 #[path = "reference.rs"]
 mod reference;
 
 use threadcount_load::http1::{Answer, Malformed, Parsed, ResponseParser};
 
-/// The outcome of reading a whole byte string.
+/// The result of reading a whole byte string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// A complete response, and its number of bytes.
@@ -34,7 +34,7 @@ pub fn feed_pieces<'a>(
     Verdict::More
 }
 
-/// The reference does not name what is wrong.
+/// Replaces the reason of a rejection, which the reference does not name.
 fn without_words(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Rejected(_) => Verdict::Rejected("by the reference"),
@@ -42,12 +42,12 @@ fn without_words(verdict: Verdict) -> Verdict {
     }
 }
 
-/// Asserts that these bytes mean the same to parser and reference, in these pieces too. The reference has no limits of size.
+/// Asserts that these bytes mean the same to the parser and to the reference, also in these pieces. The reference has no limits of size.
 pub fn assert_agrees<'a>(bytes: &'a [u8], is_head: bool, pieces: impl IntoIterator<Item = &'a [u8]>) {
     let expected = reference::read(bytes, is_head);
     let mut parser = ResponseParser::new();
     let shown = bytes.escape_ascii();
-    // Twice at once, for the second time the head is a known one.
+    // The bytes are read twice, because the second time the head is a known one.
     for time in ["first", "second"] {
         let at_once = without_words(feed_pieces(&mut parser, is_head, [bytes]));
         assert_eq!(at_once, expected, "at once, {time} time: {shown}");

@@ -1,4 +1,4 @@
-//! The HTTP/1.1 response parser: a table of responses cut at every place, and random ones against a plain reference.
+//! Tests of the HTTP/1.1 response parser: a table of responses cut at every place, and random ones against a simple reference.
 
 mod agreement;
 mod random;
@@ -8,7 +8,7 @@ use agreement::{Verdict, feed_pieces};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::http1::{Answer, ResponseParser};
 
-/// The result where the server closes the connection after these bytes.
+/// The result if the server closes the connection after these bytes.
 pub fn at_close(bytes: &[u8], is_head: bool) -> Result<Answer, FailureCause> {
     let mut parser = ResponseParser::new();
     match feed_pieces(&mut parser, is_head, [bytes]) {

@@ -107,7 +107,7 @@ fn framed_body() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Well-formed but for what HTTP/1.0 does not know.
+/// A well-formed response, except for features that HTTP/1.0 does not have.
 fn answer() -> impl Strategy<Value = Vec<u8>> {
     let interim = head("10[0-9]".prop_filter("not switching", |status| status != "101"));
     let status =
@@ -173,7 +173,7 @@ fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
 }
 
 proptest! {
-    // More of them where PROPTEST_CASES says so.
+    // PROPTEST_CASES can increase the number of cases.
     #![proptest_config(ProptestConfig {
         cases: ProptestConfig::default().cases.max(2000),
         failure_persistence: None,

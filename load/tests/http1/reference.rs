@@ -1,5 +1,5 @@
-//! Reads a whole byte string at once, in the plainest way: no state between calls, no fast path, big integers.
-//! Without the limits on size, which the table tests.
+//! Reads a whole byte string at once, in the simplest way: no state between calls, no fast path, big integers. It has no limits on size,
+//! which the table tests.
 
 use super::Verdict;
 use threadcount_load::http1::Answer;
@@ -59,7 +59,7 @@ fn read_answer(bytes: &[u8], is_head: bool) -> Result<(Answer, usize), Stop> {
     }
 }
 
-/// Bytes are looked at as Latin-1 characters, one each.
+/// The next line, with its bytes as Latin-1 characters.
 fn next_line(bytes: &[u8], at: &mut usize) -> Result<String, Stop> {
     let rest = &bytes[*at..];
     let end = rest.iter().position(|&byte| byte == b'\n').ok_or(Stop::More)?;
@@ -69,7 +69,7 @@ fn next_line(bytes: &[u8], at: &mut usize) -> Result<String, Stop> {
     if line.chars().any(|c| c != '\t' && (c < ' ' || c == '\x7f')) { Err(Stop::Bad) } else { Ok(line) }
 }
 
-/// A field, or an empty line, as one line: what follows in lines that begin with a blank is a part of it.
+/// The next field, or an empty line, as one line; further lines that begin with a blank belong to it.
 fn next_field(bytes: &[u8], at: &mut usize) -> Result<String, Stop> {
     let rest = &bytes[*at..];
     let mut end = 0;
@@ -123,7 +123,7 @@ fn read_fields(bytes: &[u8], at: &mut usize, in_head: bool) -> Result<Fields, St
             return Err(Stop::Bad);
         }
         fields.push((name.to_ascii_lowercase(), trim(value).to_owned()));
-        // A bad length or coding is bad as soon as its line is complete.
+        // A bad length or coding is an error as soon as its line is complete.
         if in_head {
             content_length(&fields)?;
             transfer_coding(&fields)?;

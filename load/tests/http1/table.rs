@@ -1,4 +1,4 @@
-//! Answers written down by hand with what they are, each cut at every place.
+//! Responses written by hand with their meaning, each cut at every place.
 
 use crate::{Verdict, at_close, feed_pieces};
 use threadcount_load::failure::FailureCause;
@@ -9,7 +9,7 @@ use threadcount_load::http1::{
 const GET: bool = false;
 const HEAD: bool = true;
 
-/// The same verdict for all of it at once, for every two pieces, and byte by byte.
+/// Checks for the same verdict with all bytes at once, with every two pieces, and byte by byte.
 fn check(bytes: &[u8], is_head: bool, expected: &Verdict) {
     let mut parser = ResponseParser::new();
     let shown = bytes.escape_ascii();
@@ -198,7 +198,7 @@ fn a_bad_status_line_is_named() {
     rejected("HTTP/1.1 200 O\0K\r\n\r\n", "NUL in the head");
     rejected("HTTP/1.1 200 OK\rX: y\r\n\r\n", "bare CR in the head");
     rejected("HTTP/1.1 200 OK\nX: y\r\n\r\n", "line that ends with a bare LF");
-    // A TLS alert, as a server sends it after plain text: there is no line end.
+    // A TLS alert, as a server sends it after plain text; it has no line end.
     let tls = "TLS instead of a response (is this an https:// port?)";
     check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected(tls));
     check(b"\x16\x03\x01\n", GET, &Verdict::Rejected(tls));
@@ -262,12 +262,12 @@ fn a_bad_chunk_is_named() {
     bad("0\r\nA : b", "space before the colon of a header");
 }
 
-/// In pieces as large as a read, as an endless response arrives.
+/// The verdict on pieces as large as a read, as an endless response arrives.
 fn in_reads(bytes: &str) -> Verdict {
     feed_pieces(&mut ResponseParser::new(), GET, bytes.as_bytes().chunks(4096))
 }
 
-/// The limit that a response is beyond is in the reason.
+/// Asserts that the reason names the limit that the response exceeds.
 fn assert_beyond(bytes: &str, limit: &str) {
     let verdict = in_reads(bytes);
     assert!(matches!(verdict, Verdict::Rejected(why) if why.contains(limit)), "{limit}: {verdict:?}");
@@ -288,7 +288,7 @@ fn a_head_may_be_large_but_not_larger_than_a_limit_that_is_named() {
     assert!(matches!(in_reads(&largest), Verdict::Complete(..)));
     let larger = format!("its head is larger than {} KiB", MAX_HEAD_BYTES / 1024);
     assert_beyond(&head(1, MAX_HEAD_BYTES - around + 1), &larger);
-    // Without any line end, too.
+    // This is true without any line end, too.
     assert_beyond(&format!("HTTP/1.1 200 {}", "x".repeat(MAX_HEAD_BYTES)), &larger);
 }
 

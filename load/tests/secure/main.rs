@@ -18,7 +18,7 @@ use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, Pacing, Protoco
 use threadcount_load::request::{Origin, RequestSource, Target};
 use threadcount_load::run::{Control, run};
 
-/// A port that the system gives to nobody who asks for any.
+/// A port that the system never gives to a process that lets it choose one.
 const NOBODY_LISTENS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
@@ -47,7 +47,7 @@ fn load(plan: &LoadPlan) -> LoadOutcome {
     outcome
 }
 
-/// All requests ended: so many well, and so many for these causes.
+/// Asserts that all requests ended: this many successes, and this many failures for each cause.
 fn assert_ended(outcome: &LoadOutcome, ok: u64, failures: &[(&str, u64)]) {
     let seen: Vec<(String, u64)> =
         outcome.failures.iter().map(|(cause, &count)| (cause.to_string(), count)).collect();
@@ -200,7 +200,7 @@ fn a_request_that_was_refused_unprocessed_is_sent_again_over_its_connection_and_
         let scheme = if tls { "https" } else { "http" };
         let post = Target::new("POST", &format!("{scheme}://{}/", server.address)).unwrap();
         let requests = Arc::new(RequestSource::new(vec![post.with_body(b"once".to_vec())]).unwrap());
-        // The first one is the server's first. Each of the others is refused once.
+        // The first request is the server's first. Each of the others is refused once.
         let outcome = load(&plan(server.address, tls, 20).with(|changed| {
             changed.requests = requests;
             changed.connections = NonZeroU32::MIN;
@@ -226,7 +226,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-/// A server that gives each connection one reply to its first request, by the connection's number from 0, and then ends.
+/// A server that gives each connection one reply to its first request, by the connection's number from 0, and then closes it.
 fn replying_once(replies: impl Fn(u32) -> Vec<u8> + Send + 'static) -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -235,7 +235,7 @@ fn replying_once(replies: impl Fn(u32) -> Vec<u8> + Send + 'static) -> SocketAdd
             let (mut stream, reply) = (stream.unwrap(), replies(number));
             std::thread::spawn(move || {
                 stream.write_all(&frame(4, 0, 0, &[])).unwrap();
-                // Preface, SETTINGS, WINDOW_UPDATE and the acknowledgement of SETTINGS, then the beginning of HEADERS.
+                // Reads the preface, SETTINGS, WINDOW_UPDATE and the acknowledgement of SETTINGS, then the beginning of HEADERS.
                 if stream.read_exact(&mut [0; 24 + 27 + 13 + 9 + 9]).is_ok() {
                     let _ = stream.write_all(&reply);
                     let _ = stream.shutdown(std::net::Shutdown::Write);
@@ -286,8 +286,8 @@ fn a_server_that_floods_and_reads_nothing_fails_its_request_by_name() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
-        // A connection that is flooded before it has a request is closed as well. One that was closed with a full window lets its
-        // server write for as long as the kernel keeps its end (tcp_fin_timeout), and the next one must not wait for that.
+        // A connection that is flooded before it has a request is closed as well. If it is closed with a full window, the server can write
+        // for as long as the kernel keeps its end (tcp_fin_timeout), and the next connection must not wait for that.
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             std::thread::spawn(move || {
@@ -447,13 +447,13 @@ fn open(rate_per_s: f64, stop: Stop, plan: LoadPlan) -> LoadPlan {
 fn requests_that_wait_behind_a_stall_keep_their_due_times() {
     let server = Server::h2c(Http2::StallOnce(Duration::from_millis(400)));
     let stop = Stop::Requests(NonZeroU64::new(20).unwrap());
-    // Due at 0, 10, .. 190 ms; the first response takes 400 ms, and only then can the others be sent.
+    // Requests are due at 0, 10, .. 190 ms. The first response takes 400 ms, and only then can the others be sent.
     let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
     assert_ended(&outcome, 20, &[]);
     assert!(outcome.response_time.at_quantile(0.0) >= Duration::from_millis(209), "400 - 190 ms at least");
     assert!(outcome.response_time.at_quantile(1.0) >= Duration::from_millis(399));
     assert!(outcome.send_lag.at_quantile(1.0) >= Duration::from_millis(389), "due at 10 ms, sent at 400");
-    // The first one too, where the connection was not there in time.
+    // The first request counts too, if its connection was not there in time.
     assert!((19..=20).contains(&outcome.waited_for_connection), "{}", outcome.waited_for_connection);
 }
 
@@ -461,7 +461,7 @@ fn requests_that_wait_behind_a_stall_keep_their_due_times() {
 fn at_the_deadline_what_is_in_flight_and_what_was_never_sent_is_counted_exactly() {
     let server = Server::h2c(Http2::Silent);
     let stop = Stop::Duration(Duration::from_secs(2));
-    // Due at 0, 10, .. 1,990 ms: the first is in flight for ever on the only stream.
+    // Requests are due at 0, 10, .. 1,990 ms. The first one is in flight forever on the only stream.
     let outcome = load(&open(100.0, stop, plan(server.address, false, 1)));
     let counts = outcome.counts;
     assert_eq!((counts.sent, counts.ok, counts.unfinished, counts.not_sent), (1, 0, 1, 199), "200 were due");

@@ -1,4 +1,4 @@
-//! Servers that speak TLS and HTTP/2 and misbehave on purpose, each on a port the system chooses.
+//! Servers for TLS and HTTP/2 that misbehave on purpose, each on a port that the system chooses.
 
 use bytes::Bytes;
 use h2::Reason;
@@ -21,13 +21,13 @@ pub enum Http2 {
     Answer(u16),
     /// Resets every nth request.
     Reset { every: u64, reason: Reason },
-    /// Sends GOAWAY on each connection after so many requests, and responds to those before.
+    /// Sends GOAWAY on each connection after this many requests, and responds to the earlier ones.
     Retire { after: u64 },
-    /// Breaks each connection off with a GOAWAY at its first request.
+    /// Ends each connection with a GOAWAY at its first request.
     GoAway(Reason),
     /// Closes each connection at its first request.
     Close,
-    /// Promises ten bytes, sends five and ends.
+    /// Announces ten bytes, sends five and ends.
     Short,
     /// Sends the head and closes the connection.
     Cut,
@@ -35,9 +35,9 @@ pub enum Http2 {
     ReadAll,
     /// Never responds.
     Silent,
-    /// Answers the first request of all after this time, and every other at once.
+    /// Answers the very first request after this time, and every other at once.
     StallOnce(Duration),
-    /// Allows this many streams at once, and responds after a moment.
+    /// Allows this many concurrent streams, and responds after a moment.
     Narrow(u32),
 }
 
@@ -63,12 +63,12 @@ impl Server {
         start(move |stream, seen| async move { http2(stream, how, seen).await })
     }
 
-    /// TLS with these ALPN names; HTTP/2 where it is agreed on, else the raw response over HTTP/1.1.
+    /// A server for TLS with these ALPN names: HTTP/2 if it is negotiated, else the raw response over HTTP/1.1.
     pub fn tls(alpn: &'static [&'static [u8]], how: Http2, http1: Http1) -> Self {
         Self::tls_of(rustls::DEFAULT_VERSIONS, alpn, how, http1)
     }
 
-    /// The same with these TLS versions.
+    /// The same server with these TLS versions.
     pub fn tls_of(
         versions: &[&'static SupportedProtocolVersion],
         alpn: &'static [&'static [u8]],
@@ -89,7 +89,7 @@ impl Server {
         })
     }
 
-    /// HTTP/1.1 in the clear: whatever comes is a bad request.
+    /// A server for plain HTTP/1.1, to which every request is a bad request.
     pub fn plain_http1() -> Self {
         start(|mut stream, _| async move {
             let _ = stream.read_buf(&mut Vec::new()).await;
@@ -108,7 +108,7 @@ impl Server {
     }
 }
 
-/// What the server writes per request over HTTP/1.1, and whether it then closes.
+/// The response to each request over HTTP/1.1, and whether the server then closes.
 #[derive(Clone, Copy, Debug)]
 pub struct Http1 {
     pub answer: &'static str,
@@ -163,7 +163,7 @@ async fn http1_answers(mut stream: TlsStream<TcpStream>, how: Http1, seen: Arc<S
             bytes.drain(..end + 4);
             seen.requests.fetch_add(1, Ordering::SeqCst);
             if how.closes {
-                // They leave with one write: a client may have sent again before an end that comes later.
+                // Both leave with one write: a client may have sent again before an end that comes later.
                 let session = stream.get_mut().1;
                 session.writer().write_all(how.answer.as_bytes()).unwrap();
                 session.send_close_notify();
@@ -188,7 +188,7 @@ async fn http2(stream: impl AsyncRead + AsyncWrite + Unpin, how: Http2, seen: Ar
     }
     let Ok(mut connection) = builder.handshake::<_, Bytes>(stream).await else { return };
     let mut taken = 0;
-    // Streams without a response must be kept, or they are reset.
+    // Streams without a response must be kept, because dropping them would reset them.
     let mut silent = Vec::new();
     while let Some(Ok((request, mut respond))) = connection.accept().await {
         taken += 1;

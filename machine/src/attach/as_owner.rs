@@ -1,11 +1,11 @@
-//! Does something with the effective user and group of a JVM, as it demands.
+//! Runs code with the effective user and group of a JVM, because a JVM accepts commands only from its owner.
 
 use super::process::JvmProcess;
 use std::io;
 use std::thread;
 
-/// Runs it as the owner of the JVM where we are root and the JVM is not: a JVM in a user namespace does not know our root. Only a
-/// thread of its own changes its ids (the system calls, unlike libc's functions, concern the calling thread alone).
+/// Runs `action` as the owner of the JVM if we are root and the JVM is not: a JVM in a user namespace does not know our root. Only a new
+/// thread changes its ids, because the system calls (unlike libc's functions) affect the calling thread alone.
 pub(super) fn as_owner<T: Send>(
     jvm: &JvmProcess,
     action: impl FnOnce() -> io::Result<T> + Send,
@@ -21,15 +21,15 @@ pub(super) fn as_owner<T: Send>(
     })
 }
 
-/// The groups first: a user who is not root may change none of them.
+/// Changes the group ids first, because a user who is not root may not change them.
 fn switch_to((uid, gid): (u32, u32)) -> io::Result<()> {
     const UNCHANGED: libc::c_long = -1;
     let done = |code: libc::c_long| if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
     if rustix::process::geteuid().is_root() {
-        // SAFETY: a system call on an empty list. What our own groups may read and write is none of the owner's business.
+        // SAFETY: a system call with an empty list. The owner must not get the access rights of our own groups.
         done(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()) })?;
     }
-    // SAFETY: system calls on numbers.
+    // SAFETY: system calls with numbers only.
     done(unsafe { libc::syscall(libc::SYS_setresgid, UNCHANGED, libc::c_long::from(gid), UNCHANGED) })?;
     done(unsafe { libc::syscall(libc::SYS_setresuid, UNCHANGED, libc::c_long::from(uid), UNCHANGED) })
 }

@@ -1,6 +1,6 @@
-//! Whether a JVM can bear what we are about to ask. HotSpot exits where it cannot start the thread for its attach listener, and
-//! where it cannot commit memory; the application suffers where the last thread or file is ours. The kernel shows how much is
-//! left before anything is sent.
+//! Tells whether a JVM has room for what we are about to ask of it. HotSpot exits if it cannot start the thread of its attach listener or
+//! cannot commit memory, and the application suffers if we take the last thread or file. So the limits are read from the kernel before
+//! anything is sent.
 
 use super::thread_trial;
 use crate::cgroup::{Membership, memory};
@@ -14,18 +14,18 @@ use threadcount_model::figures;
 
 const MIB: u64 = 1 << 20;
 
-/// Capabilities to which the kernel's limit of a user's processes does not apply (`copy_process` in kernel/fork.c).
+/// The capabilities that free a process from the kernel's limit on a user's processes (`copy_process` in kernel/fork.c).
 const UNLIMITED: u64 = 1 << CAP_SYS_ADMIN | 1 << CAP_SYS_RESOURCE;
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_SYS_RESOURCE: u32 = 24;
 /// The user namespace that the machine started with (`PROC_USER_INIT_INO`): only its root and its capabilities lift limits.
 const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
-/// More than any need of threads or files.
+/// The least amount by which the advice raises a limit: more than we ever need of threads or files.
 const RAISED_BY_AT_LEAST: u64 = 100;
-/// The kernel commits no more memory than its limit allows (`vm.overcommit_memory`).
+/// The value of `vm.overcommit_memory` with which the kernel commits no more memory than its limit allows.
 const STRICT_OVERCOMMIT: &str = "2";
 
-/// Something of which a process may have only so much.
+/// A resource of which a process may have only a limited amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Threads,
@@ -40,7 +40,7 @@ pub(super) enum Resource {
 }
 
 impl Resource {
-    /// The words behind an amount.
+    /// The noun behind an amount in messages.
     const fn name(self) -> &'static str {
         match self {
             Self::Threads => "threads",
@@ -63,10 +63,11 @@ impl Resource {
     }
 }
 
-/// How much of each resource must be free before a JVM is asked for something: what it took in a measurement with Java 21 and 25, and as
-/// much again for what the application takes in the same moment.
+/// The amount of each resource that must be free before a JVM gets a request: what the request took with Java 21 and 25 when measured, and
+/// as much again for what the application takes at the same moment.
 ///
-/// In the order of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace, code cache and class space.
+/// The order is that of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace, code cache
+/// and class space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need([u64; 9]);
 
@@ -83,7 +84,7 @@ impl Need {
     /// 13 MiB of metaspace, 1.5 MiB of class space, 8 MiB of code.
     pub const WATCH: Self = Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 20 * MIB, 4 * MIB, 3 * MIB]);
 
-    /// The same once more: its classes are loaded.
+    /// The need of the same request when it is repeated, when its classes are already loaded.
     pub(super) const fn again(&self) -> Self {
         let [threads, files, mappings, address, memory, heap, ..] = self.0;
         Self([threads, files, mappings, address, memory, heap, 0, 0, 0])
@@ -100,14 +101,14 @@ pub(super) struct Room {
     pub resource: Resource,
     pub used: u64,
     pub limit: u64,
-    /// Whose use is counted, with a verb.
+    /// The owner of the counted amount, with a verb: `it has`.
     pub holder: &'static str,
-    /// The name by which an administrator knows the limit.
+    /// The limit's name, as an administrator knows it.
     pub name: String,
     pub advice: String,
 }
 
-/// A limit that leaves less than is needed.
+/// A limit that leaves less than a request needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
     room: Room,
@@ -115,9 +116,9 @@ pub struct Lack {
 }
 
 impl Lack {
-    /// Whether a collection may end it.
+    /// Whether the next garbage collection may remove the lack.
     pub(super) fn is_of_heap(&self) -> bool {
-        // A collector that frees nothing has all of it for ever.
+        // With a collector that never frees memory, the heap counts as fully used.
         self.room.resource == Resource::HeapBytes && self.room.used < self.room.limit
     }
 }
@@ -135,7 +136,7 @@ impl fmt::Display for Lack {
     }
 }
 
-/// The first limit of a running process that leaves less than is needed. What cannot be read limits nothing.
+/// The first limit of a running process that leaves less than is needed. A limit that cannot be read does not count.
 pub(super) fn lack(pid: u32, need: &Need) -> Option<Lack> {
     first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?, need), need)
 }
@@ -162,7 +163,7 @@ fn rooms(process: &Process, need: &Need) -> Vec<Room> {
     rooms
 }
 
-/// The limits that the process itself has (`ulimit`), from /proc/PID/limits.
+/// The limits of the process itself (`ulimit`), from /proc/PID/limits.
 fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
     let (limits, status) = (process.limits().ok()?, process.status().ok()?);
     let pid = process.pid();
@@ -210,7 +211,7 @@ fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
     Some([threads, hidden, files, address, data, mappings].into_iter().flatten().collect())
 }
 
-/// The limit of a user namespace that is another than the machine's own; `None` if it leaves as many threads as are wanted.
+/// The limit of the process's user namespace, if it is not the machine's first one; `None` if it leaves as many threads as are wanted.
 fn of_namespace(pid: u32, uid: u32, own: &Limit, wanted: u64) -> Option<Room> {
     let soft = match own.soft_limit {
         LimitValue::Value(soft) => soft,
@@ -227,7 +228,7 @@ fn of_namespace(pid: u32, uid: u32, own: &Limit, wanted: u64) -> Option<Room> {
     })
 }
 
-/// A command that raises a limit well beyond what is needed. Beyond the hard limit, which is raised too, only root may go.
+/// A command that raises a limit well beyond what is needed. Only root may raise the hard limit, which the command does where necessary.
 fn raising(pid: i32, option: &str, limit: &Limit, soft: u64) -> String {
     let larger = soft.saturating_add(soft.max(RAISED_BY_AT_LEAST));
     match limit.hard_limit {
@@ -238,12 +239,12 @@ fn raising(pid: i32, option: &str, limit: &Limit, soft: u64) -> String {
     }
 }
 
-/// Whether the kernel's limit of a user's processes does not apply. In another user namespace even root has it.
+/// Whether a process is free from the kernel's limit on a user's processes. In another user namespace not even root is.
 fn lifts_limit(namespace: &Path, uid: u32, capabilities: u64) -> bool {
     namespace == Path::new(FIRST_USER_NAMESPACE) && (uid == 0 || capabilities & UNLIMITED != 0)
 }
 
-/// All threads of a real user, which is what `ulimit -u` counts.
+/// The threads of all processes of a real user: the number that `ulimit -u` limits.
 fn threads_of_user(uid: u32) -> u64 {
     let statuses = all_processes().into_iter().flatten().flatten().filter_map(|it| it.status().ok());
     statuses.filter(|status| status.ruid == uid).map(|status| status.threads).sum()
@@ -319,13 +320,13 @@ mod tests {
     struct Sleeper(Child);
 
     impl Sleeper {
-        /// Runs below a `ulimit` of the shell.
+        /// A process that a shell starts below this `ulimit`.
         fn below(limit: &str) -> Self {
             let script = format!("ulimit {limit}; exec sleep 600");
             Self(Command::new("sh").args(["-c", &script]).spawn().unwrap())
         }
 
-        /// The sentence, as soon as there is one: the shell sets its limit a moment after it was started.
+        /// The message about the lack, as soon as there is one: the shell sets its limit a moment after it was started.
         fn lack(&self, need: Need) -> String {
             loop {
                 if let Some(lack) = lack(self.0.id(), &need) {

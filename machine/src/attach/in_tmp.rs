@@ -1,5 +1,5 @@
-//! A folder in the /tmp of a JVM with other files or another user than ours, which belongs to the JVM's user. That user may put
-//! links in it, and we may be root: no link is followed.
+//! Folders in the /tmp of a JVM that sees other files, or runs as another user, than we do. They belong to the JVM's user. That user may
+//! put links there, and we may be root, so no link is ever followed.
 
 use super::as_owner::as_owner;
 use super::leftovers;
@@ -14,7 +14,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// A name that nobody can have put something under before.
+/// A name that nobody could have predicted, so nothing can be waiting under it.
 ///
 /// # Errors
 /// When the kernel gives no random numbers.
@@ -24,7 +24,8 @@ pub fn unpredictable(prefix: &str) -> io::Result<String> {
     Ok(format!("{prefix}-{}-{:016x}", std::process::id(), u64::from_le_bytes(bytes)))
 }
 
-/// Removes, once in a process, what killed processes of ours and dead JVMs left. A JVM's socket is in /tmp, whatever `TMPDIR` says.
+/// Removes, once per process, the folders that our killed processes left and the sockets that dead JVMs left. A JVM's socket is in /tmp,
+/// whatever `TMPDIR` is.
 pub fn sweep() {
     static SWEPT: Once = Once::new();
     SWEPT.call_once(|| {
@@ -38,7 +39,7 @@ pub fn sweep() {
     });
 }
 
-/// A folder of ours, marked as in use as long as this lives.
+/// A folder of ours that is marked as in use for as long as this value lives.
 #[derive(Debug)]
 pub struct HeldFolder {
     pub path: PathBuf,
@@ -46,7 +47,7 @@ pub struct HeldFolder {
 }
 
 impl HeldFolder {
-    /// Makes one in our own folder for temporary files, and removes there what processes of ours left that were killed.
+    /// Creates a folder among our own temporary files, and removes there the folders that our killed processes left.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -59,7 +60,7 @@ impl HeldFolder {
     }
 }
 
-/// Makes the folder with one file and a listening socket. If that fails, nothing stays.
+/// Creates the folder with one file and a listening socket. If that fails, nothing remains.
 ///
 /// # Errors
 /// When its /tmp cannot be written.
@@ -83,7 +84,8 @@ pub fn create(
     }
 }
 
-/// Makes the folder with one file. If that fails, nothing stays. What processes of ours left there that were killed is removed.
+/// Creates the folder with one file. If that fails, nothing remains. Also removes the folders that our killed processes left in the JVM's
+/// /tmp.
 ///
 /// # Errors
 /// When its /tmp cannot be written.
@@ -95,7 +97,7 @@ pub fn create_with_file(
     let folder = jvm.tmp().join(name);
     as_owner(jvm, || {
         leftovers::remove_in(&jvm.tmp_folder, jvm.uid);
-        // It fails where something of this name is there already, a link too.
+        // Fails if anything of this name exists already, even a link.
         rustix::fs::mkdirat(&jvm.tmp_folder, name, Mode::RWXU)?;
         let fill = || -> io::Result<OwnedFd> {
             let held = leftovers::hold(&jvm.tmp_folder, Path::new(name))?;
@@ -107,7 +109,7 @@ pub fn create_with_file(
     .map(|held| HeldFolder { path: folder.clone(), _held: held })
 }
 
-/// Reads a regular file in it that the JVM has written.
+/// Reads a regular file that the JVM has written into the folder.
 ///
 /// # Errors
 /// When it cannot be read, is too long, or is a link, a pipe or the like.
@@ -115,7 +117,7 @@ pub fn read(jvm: &JvmProcess, file: &Path) -> io::Result<Vec<u8>> {
     ReadLimit::DUMP.read(open_file(jvm, file)?)
 }
 
-/// Opens a regular file in it for reading.
+/// Opens a regular file in the folder for reading.
 ///
 /// # Errors
 /// When it cannot be read, or is a link, a pipe or the like.
@@ -124,7 +126,7 @@ pub fn open_file(jvm: &JvmProcess, file: &Path) -> io::Result<fs::File> {
     as_owner(jvm, || beneath::regular(&jvm.tmp_folder, inside))
 }
 
-/// Removes a file or folder with everything in it; of a link, the link.
+/// Removes a file, or a folder with everything in it. A link is removed itself, not its target.
 pub fn remove(jvm: &JvmProcess, path: &Path) {
     as_owner(jvm, || fs::remove_dir_all(path).or_else(|_| fs::remove_file(path))).ok();
 }

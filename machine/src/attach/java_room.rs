@@ -1,6 +1,6 @@
-//! How much a JVM's heap, metaspace and code cache have left for Java code of ours, as the JVM itself tells. An `OutOfMemoryError` ends a JVM
-//! with `-XX:+ExitOnOutOfMemoryError`, and without it the application may be the one that gets it. None of the questions runs
-//! Java code.
+//! How much room a JVM's heap, metaspace and code cache have for Java code of ours, as reported by the JVM. An `OutOfMemoryError` ends a
+//! JVM with `-XX:+ExitOnOutOfMemoryError`; without that flag the error may hit the application. None of the commands used here runs Java
+//! code.
 
 use super::bearable::{Lack, Need, Resource, Room, first_lack};
 use super::{CommandError, JvmProcess, command};
@@ -13,10 +13,10 @@ const CODE_CACHE: &str = "Compiler.codecache";
 const METASPACE: &str = "VM.metaspace basic";
 const HEAP_LIMIT: &str = "-XX:MaxHeapSize=";
 const METASPACE_LIMIT: &str = "-XX:MaxMetaspaceSize=";
-/// The collector that frees nothing (JEP 318).
+/// The flag of the collector that frees nothing (JEP 318).
 const FREES_NOTHING: &str = "-XX:+UseEpsilonGC";
 
-/// The need of a diagnostic command that runs Java code. `None`: it runs none.
+/// The need of a diagnostic command that runs Java code; `None` for a command that runs none.
 pub(super) fn need_of(command: &str) -> Option<&'static Need> {
     match command.split('.').next() {
         Some("JFR") => Some(&Need::WATCH),
@@ -25,10 +25,10 @@ pub(super) fn need_of(command: &str) -> Option<&'static Need> {
     }
 }
 
-/// The first of both that leaves less than is needed.
+/// The first space of the JVM that leaves less than is needed.
 pub(super) fn lack(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<Option<Lack>, CommandError> {
     let ask = |text: &str| command(jvm, "jcmd", [text, "", ""], limit);
-    // Until Java 24 the heap's answer has the use of the class space, and since then that of metaspace.
+    // Until Java 24 the answer to `GC.heap_info` reports the class space; in later versions the answer about metaspace does.
     let (flags, answers) = (ask(FLAGS)?, ask(HEAP)? + &ask(CODE_CACHE)? + &ask(METASPACE)?);
     let is_collected = PerfData::read(jvm.pid).is_some_and(|data| data.collections() > 0);
     Ok(first_lack(rooms(&flags, &answers, is_collected), need))
@@ -48,13 +48,13 @@ fn rooms(flags: &str, answers: &str, is_collected: bool) -> Vec<Room> {
     let heap = limit(HEAP_LIMIT).zip(if frees_nothing { Some(0) } else { heap_used(answers) });
     let heap = heap.map(|(limit, used)| {
         if frees_nothing {
-            // What is ours would stay for ever.
+            // With this collector, whatever we allocate would stay forever.
             let name = format!("`{FREES_NOTHING}`");
             let advice = "Its collector frees nothing; ask it with another one".to_owned();
             return Room { holder: "it keeps", advice, name, ..room(Resource::HeapBytes, limit, limit, "") };
         }
-        // A collection moves what lives out of eden, so what is there now is new, and nearly all of it garbage. Only where the rest has
-        // no room for it may it be what was left.
+        // A collection empties eden, so its contents are new and nearly all garbage. If the rest of the heap has no room for them, they may
+        // be live objects that a collection could not move.
         let garbage = eden_used(answers).filter(|it| is_collected && used.saturating_add(*it) <= limit);
         Room {
             advice: "`jcmd PID GC.run` frees what is garbage of it; else start it with more".to_owned(),
@@ -71,8 +71,8 @@ fn rooms(flags: &str, answers: &str, is_collected: bool) -> Vec<Room> {
     heap.into_iter().chain(metaspace).chain(code_cache).chain(class_space).collect()
 }
 
-/// Size and use of the segment with the most room, where code goes for which its own has none:
-/// `CodeCache: size=2600Kb used=2400Kb max_used=2500Kb free=200Kb`.
+/// Size and use of the code cache segment with the most room; code whose own segment is full goes there: `CodeCache: size=2600Kb
+/// used=2400Kb max_used=2500Kb free=200Kb`.
 fn roomiest_code_cache(answers: &str) -> Option<(u64, u64)> {
     let bytes = |line: &str, name: &str| {
         line.split_whitespace().find_map(|word| size(word.strip_prefix(name)?.strip_suffix('b')?))
@@ -81,7 +81,7 @@ fn roomiest_code_cache(answers: &str) -> Option<(u64, u64)> {
     segments.max_by_key(|(size, used)| size.saturating_sub(*used))
 }
 
-/// The sum over all generations, with the garbage in them: `used 14188K`, or, of Shenandoah, `2048K used`.
+/// The heap in use over all generations, garbage included: `used 14188K`, or with Shenandoah `2048K used`.
 fn heap_used(answer: &str) -> Option<u64> {
     let is_of_heap =
         |line: &&str| !["Metaspace", "class space"].iter().any(|name| line.trim().starts_with(name));
@@ -108,7 +108,7 @@ fn eden_used(answer: &str) -> Option<u64> {
     in_brackets(" young (")?.checked_sub(in_brackets(" survivors (")?)
 }
 
-/// What `MaxMetaspaceSize` limits: `Metaspace  used 93K, committed 320K, reserved 81920K`.
+/// The amount that `MaxMetaspaceSize` limits: `Metaspace  used 93K, committed 320K, reserved 81920K`.
 fn metaspace_committed(answers: &str) -> Option<u64> {
     let line = answers.lines().find(|line| line.trim().starts_with("Metaspace"))?;
     size(line.split_once("committed ")?.1.split(' ').next()?)
@@ -121,7 +121,7 @@ fn class_space(answers: &str) -> Option<(u64, u64)> {
     bytes("reserved ").zip(bytes("committed "))
 }
 
-/// `14188K`, with or without a comma behind it.
+/// Parses `14188K`, with or without a comma behind it.
 fn size(word: &str) -> Option<u64> {
     let word = word.trim_end_matches(',');
     let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
@@ -140,7 +140,7 @@ fn size(word: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// From Java 21 and 25, shortened.
+    /// The answers of Java 21 and 25, shortened.
     const SERIAL: &str = " def new generation   total 19648K, used 1024K [0x00000000fc000000, 0x00000000fd550000)\n  eden space \
         17472K,  14% used [0x00000000fc000000, 0x00000000fc263ad0)\n tenured generation   total 43712K, used 2048K [0x1, 0x2)\n \
         Metaspace       used 3890K, committed 4096K, reserved 81920K\n  class space    used 343K, committed 448K, reserved 16384K\n";

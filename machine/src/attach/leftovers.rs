@@ -1,5 +1,6 @@
-//! What killed processes left: folders of ours, and sockets of JVMs. Who lives holds a lock on its folder, which ends with the process,
-//! in whatever container that runs. A JVM puts its socket at its name when it listens: one at which nothing listens is a dead JVM's.
+//! Finds what killed processes left behind: our folders, and sockets of JVMs. A living process holds a lock on its folder, which ends with
+//! the process, whatever container it runs in. A JVM's socket appears under its name only once the JVM listens, so a socket without a
+//! listener belongs to a dead JVM.
 
 use super::socket;
 use crate::beneath;
@@ -11,21 +12,21 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const PREFIX: &str = "threadcount-";
-/// Digits at the end of a name, which nobody can predict.
+/// The number of random digits at the end of a name, which nobody can predict.
 const RANDOM_DIGITS: usize = 16;
-/// Longer than from the making of a folder to its lock.
+/// The age from which a folder without a lock is a leftover: creating a folder and locking it takes less time.
 const OLD_SECONDS: u64 = 60;
-/// In a /tmp with more, the rest stays.
+/// The largest number of entries of a /tmp that are checked; the others are left alone.
 const MOST_ENTRIES: usize = 10_000;
 
-/// Shows others that the folder is in use, as long as the result lives.
+/// Marks the folder as in use for as long as the result lives.
 pub(super) fn hold(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
     let folder = beneath::listable(at, name)?;
     flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
     Ok(folder)
 }
 
-/// Removes those of this user, who we are now.
+/// Removes the leftovers of this user, which is also our effective user.
 pub(super) fn remove_in(tmp: &OwnedFd, uid: u32) {
     let Ok(listed) = beneath::listable(tmp, Path::new(".")) else { return };
     let Ok(entries) = Dir::read_from(&listed) else { return };
@@ -60,21 +61,21 @@ fn remove_dead_socket(tmp: &OwnedFd, uid: u32, name: &str) -> io::Result<()> {
     }
 }
 
-/// `.java_pid4711` of a process that has ended. What listens in another container has no process of that number here, and is
-/// connected to.
+/// Whether the name is like `.java_pid4711` and no process of this machine has this number. A JVM in another container may have it, so the
+/// caller also tries to connect.
 fn is_of_dead_jvm(name: &str) -> bool {
     let pid = name.strip_prefix(".java_pid").unwrap_or_default();
     let is_number = !pid.is_empty() && pid.bytes().all(|digit| digit.is_ascii_digit());
     is_number && !Path::new("/proc").join(pid).exists()
 }
 
-/// `threadcount-diagnose-4711-0123456789abcdef`
+/// Whether the name is like ours: `threadcount-diagnose-4711-0123456789abcdef`.
 fn is_ours(name: &str) -> bool {
     let random = name.strip_prefix(PREFIX).and_then(|it| it.rsplit_once('-')).map(|(_, random)| random);
     random.is_some_and(|it| it.len() == RANDOM_DIGITS && it.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// Not made by somebody who has just begun.
+/// Whether the entry is too old to belong to a process that is just creating it.
 pub(super) fn is_old(stat: &Stat) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let made = u64::try_from(stat.st_mtime).unwrap_or_default();
@@ -125,11 +126,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let tmp = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
         let path = |name: &str| root.path().join(name);
-        // A socket stays when its listener goes. No process has these numbers (PID_MAX_LIMIT in linux/threads.h).
+        // A socket remains when its listener has ended. No process has these numbers (PID_MAX_LIMIT in linux/threads.h).
         for name in [".java_pid4194304", ".java_pid4194305", ".java_pid", ".java_pid4194306x"] {
             drop(UnixListener::bind(path(name)).unwrap());
         }
-        // Of a process that lives, whatever it is.
+        // The number of a living process, although it is no JVM.
         let living = format!(".java_pid{}", std::process::id());
         drop(UnixListener::bind(path(&living)).unwrap());
         let _listening = UnixListener::bind(path(".java_pid4194307")).unwrap();

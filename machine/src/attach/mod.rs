@@ -1,6 +1,6 @@
-//! Commands to a running HotSpot JVM by its own attach protocol, version 1, as `jcmd` sends them; no JDK is needed. A file
-//! `.attach_pidN` and SIGQUIT make the JVM listen on `/tmp/.java_pidN`, both as the JVM sees its files and ids, so that a JVM in a
-//! container is reached through /proc/PID/root.
+//! Sends commands to a running HotSpot JVM through its attach protocol, version 1, as `jcmd` does; no JDK is needed. A file `.attach_pidN`
+//! and SIGQUIT make the JVM listen on `/tmp/.java_pidN`. File names and ids are those that the JVM sees, so a JVM in a container is reached
+//! through /proc/PID/root.
 
 mod as_owner;
 mod bearable;
@@ -24,16 +24,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 use trigger::Trigger;
 
-/// Interval at which the socket of a JVM is looked for that has just been told to listen.
+/// How often the socket of a JVM is looked for after the JVM was told to listen.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Latency of an interruption.
+/// The longest delay until an interruption takes effect.
 const REACTION: Duration = Duration::from_millis(100);
 
-/// Counting a large heap takes seconds.
+/// The time limit of a diagnostic command; counting a large heap takes seconds.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
 
-/// Why a command had no answer.
+/// Why a command got no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     #[error(transparent)]
@@ -43,7 +43,7 @@ pub enum CommandError {
          overloaded"
     )]
     Silent { pid: u32, seconds: f64 },
-    /// The JVM understood, and could or would not.
+    /// The JVM understood the command, but could not or would not carry it out.
     #[error("The JVM {pid} refused `{command}`: {answer}")]
     Failed { pid: u32, command: String, answer: String },
     #[error("The JVM {pid} responded to `{command}`, but {why}")]
@@ -57,14 +57,14 @@ pub enum CommandError {
 /// Sends a command, and returns what the JVM prints.
 ///
 /// # Errors
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub fn command(
     jvm: &JvmProcess,
     name: &str,
     arguments: [&str; 3],
     limit: Duration,
 ) -> Result<String, CommandError> {
-    // One that was stopped or has ended meanwhile is not slow.
+    // A JVM that was stopped or has ended meanwhile is not just slow.
     let silent = || match jvm.check() {
         Ok(()) => CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() },
         Err(refusal) => refusal.into(),
@@ -99,10 +99,10 @@ pub(crate) fn printed(pid: u32, name: &str, answer: &str) -> Result<String, Comm
     Err(CommandError::Failed { pid, command: name.to_owned(), answer })
 }
 
-/// A diagnostic command, as `jcmd PID COMMAND` runs it.
+/// Runs a diagnostic command, as `jcmd PID COMMAND` does.
 ///
 /// # Errors
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Result<String, CommandError> {
     let need = java_room::need_of(text);
     if let Some(need) = need {
@@ -117,7 +117,7 @@ pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Resu
     Ok(answer)
 }
 
-/// Waits while only its heap leaves too little: garbage counts as used, and is gone after the next collection.
+/// Waits while nothing but the JVM's heap is too full: garbage counts as used until the next collection.
 pub(crate) fn wait_for_heap(jvm: &JvmProcess, need: &Need, limit: Duration) {
     let until = Instant::now() + limit;
     let is_short = || match check_bears(jvm, need, limit) {
@@ -129,17 +129,17 @@ pub(crate) fn wait_for_heap(jvm: &JvmProcess, need: &Need, limit: Duration) {
     }
 }
 
-/// Checks that a JVM has what is needed, also in its heap and metaspace.
+/// Checks that a JVM has the resources that are needed, also in its heap and metaspace.
 ///
 /// # Errors
-/// Its limits leave less, or it does not tell.
+/// A limit leaves less, or the JVM does not report its limits.
 pub(crate) fn check_bears(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<(), CommandError> {
     jvm.check_bears(need)?;
     let lack = java_room::lack(jvm, need, limit)?;
     lack.map_or(Ok(()), |lack| Err(Refusal::Unbearable { pid: jvm.pid, lack }.into()))
 }
 
-/// The same to a process that may be no JVM. `None`: it is none, or did not carry it out within 30 s.
+/// Runs a diagnostic command in a process that need not be a JVM. `None` if it is none, or did not carry it out within 30 s.
 #[must_use]
 pub fn ask(pid: u32, text: &str) -> Option<String> {
     diagnostic_command(&JvmProcess::find(pid).ok()?, text, ASK_LIMIT).ok()
@@ -170,13 +170,13 @@ fn exchange(jvm: &JvmProcess, name: &str, arguments: [&str; 3], until: Instant) 
     }
 }
 
-/// A limit of ours within the command's, or a signal.
+/// Whether an error only means that our own poll interval ended or a signal arrived, before the command's time limit.
 fn is_early(error: &io::Error) -> bool {
     let early = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut, io::ErrorKind::Interrupted];
     early.contains(&error.kind())
 }
 
-/// Version 1: each part ends with a zero, and there are always three arguments.
+/// Writes a request in version 1 of the protocol: each part ends with a zero byte, and there are always three arguments.
 fn request(name: &str, arguments: [&str; 3]) -> String {
     let parts = ["1", name].into_iter().chain(arguments);
     parts.map(|part| format!("{part}\0")).collect()
@@ -191,21 +191,21 @@ fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
             return stream;
         }
     }
-    // Its listener is a new thread, and the JVM exits where it cannot start that.
+    // The listener is a new thread of the JVM, which exits if it cannot start that thread.
     jvm.check_bears(&Need::LISTENER).map_err(io::Error::other)?;
     jvm.check_can_listen().map_err(io::Error::other)?;
     jvm.check_handles_quit().map_err(io::Error::other)?;
     let trigger = Trigger::create(jvm)?;
-    // Another threadcount may have made it listen meanwhile, and removed its trigger, which was ours too.
+    // Another threadcount may have made the JVM listen meanwhile, and may have removed the trigger file that we share.
     match connect_once(jvm, until) {
         Err(error) if is_not_listening(&error) => {}
         done => return done,
     }
-    // Only the owner may send it, which is who we are now.
+    // Only the owner of the JVM may send the signal; this code runs as the owner.
     jvm.send_quit()?;
     let connected = connect_when_listening(jvm, until);
     if connected.is_err() && jvm.is_alive() {
-        // The signal is still pending, and without the file the JVM would print all its threads into the application's output.
+        // The signal is still pending. Without the file the JVM would print all its threads into the application's output.
         trigger.keep();
     }
     connected
@@ -224,7 +224,7 @@ fn connect_when_listening(jvm: &JvmProcess, until: Instant) -> io::Result<UnixSt
     }
 }
 
-/// Waits while the JVM listens and accepts nothing, until the deadline or an interruption.
+/// Connects to the socket. If the JVM listens but does not accept, waits until the deadline or an interruption.
 fn connect_once(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     let name = format!(".java_pid{}", jvm.pid_inside);
     loop {
@@ -238,7 +238,7 @@ fn connect_once(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     }
 }
 
-/// There is no socket yet, or it is left of a process that ended.
+/// Whether there is no socket yet, or only one that an ended process left.
 fn is_not_listening(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

@@ -1,4 +1,4 @@
-//! A process as a JVM that takes commands, or why it takes none, as far as /proc and its performance data show.
+//! Examines a process with /proc and its performance data: either it is a JVM that takes commands, or there is a reason why it does not.
 
 use super::bearable::{self, Lack, Need};
 use crate::beneath;
@@ -38,7 +38,7 @@ pub enum Refusal {
     AnotherUser {
         pid: u32,
         owner: String,
-        /// What `sudo -u` takes.
+        /// The owner's name, for `sudo -u`.
         owner_name: String,
     },
     #[error(
@@ -59,18 +59,18 @@ pub enum Refusal {
     NoOpenat2 { pid: u32 },
     #[error("The JVM {pid} cannot respond: {halt}. {}", .halt.advice(*pid))]
     Stopped { pid: u32, halt: Halt },
-    /// `-XX:+DisableAttachMechanism`.
+    /// The JVM was started with `-XX:+DisableAttachMechanism`.
     #[error(
         "Process {pid} was started with -XX:+DisableAttachMechanism, so nothing can be loaded into it; start it without that flag"
     )]
     AttachDisabled { pid: u32 },
-    /// A JVM is told to listen for commands by SIGQUIT, which ends a process that does not handle it.
+    /// The JVM does not listen yet and does not handle SIGQUIT, which would tell it to: the signal would end the process.
     #[error(
         "The JVM {pid} does not listen for commands yet, and does not handle SIGQUIT, by which it is told to: the signal could end it. \
          It is still starting, or it was started with -Xrs and its socket is gone from /tmp. Start it with -XX:+StartAttachListener"
     )]
     IgnoresSignal { pid: u32 },
-    /// A command could end it, or take from the application what it needs.
+    /// A command could end the JVM, or take resources that the application needs.
     #[error("The JVM {pid} could end if it were asked now, by `jcmd` too: {lack}")]
     Unbearable { pid: u32, lack: Lack },
 }
@@ -79,19 +79,19 @@ pub enum Refusal {
 #[derive(Debug)]
 pub struct JvmProcess {
     pub pid: u32,
-    /// Its id as it sees itself: another one in a container.
+    /// The JVM's id as seen by itself, which differs in a container.
     pub pid_inside: u32,
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// Whether it sees the same files as we do.
+    /// Whether the JVM sees the same files as we do.
     pub has_our_files: bool,
     pub(super) tmp_folder: OwnedFd,
     pub(super) working_folder: Option<OwnedFd>,
-    /// The process itself: its id may become another's.
+    /// A handle of the process itself, because its id may later belong to another process.
     handle: OwnedFd,
-    /// Set when nobody waits for its responses any more.
+    /// Set when nobody waits for the JVM's responses any more.
     interrupted: Option<Arc<AtomicBool>>,
-    /// It has carried out a command of ours that runs Java code, whose classes it has loaded.
+    /// Whether the JVM has already run a command with Java code, so that the classes for it are loaded.
     pub(super) has_run_java: AtomicBool,
 }
 
@@ -103,7 +103,7 @@ impl JvmProcess {
     pub fn find(pid: u32) -> Result<Self, Refusal> {
         super::in_tmp::sweep();
         let handle = handle_of(pid).map_err(|source| no_permission(pid, source))?;
-        // After the handle was opened: it is of the same process.
+        // Read after the handle was opened, so it describes the same process.
         let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
         let (uid, gid) = (effective(&status, "Uid"), effective(&status, "Gid"));
         check_owner(pid, uid)?;
@@ -135,7 +135,7 @@ impl JvmProcess {
         Ok(found)
     }
 
-    /// The same process; a command to it ends early once this is set.
+    /// The same process, to which a command ends early once `stop` is set.
     #[must_use]
     pub fn interrupted_by(self, stop: Arc<AtomicBool>) -> Self {
         Self { interrupted: Some(stop), ..self }
@@ -146,7 +146,7 @@ impl JvmProcess {
         self.interrupted.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Checks what may change: whether it is alive and runs.
+    /// Checks what may have changed: whether the process is alive and not stopped.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let pid = self.pid;
         let status = status_of(pid).filter(|_| !self.has_ended()).ok_or(Refusal::NoSuchProcess { pid })?;
@@ -159,8 +159,8 @@ impl JvmProcess {
         if disables_attaching(pid) { Err(Refusal::AttachDisabled { pid }) } else { Ok(()) }
     }
 
-    /// Checks that the JVM handles SIGQUIT. With `-Xrs` it does not, but listens for commands from its start. Then a handler may be the
-    /// launcher's, which can do anything; the thread that carries out the JVM's own handler shows which of both it is.
+    /// Checks that the JVM handles SIGQUIT. With `-Xrs` it does not, but then it listens for commands from its start. A handler may also
+    /// belong to the program that launched the JVM and do anything, so the JVM must have the thread that runs its own handlers.
     pub(super) fn check_handles_quit(&self) -> Result<(), Refusal> {
         let pid = self.pid;
         let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
@@ -168,7 +168,7 @@ impl JvmProcess {
         if is_handled { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
     }
 
-    /// Checks that it can make its socket, which it does once. It says nothing where it cannot.
+    /// Checks that the JVM can create its socket. It tries only once, and reports nothing if it fails.
     pub(super) fn check_can_listen(&self) -> Result<(), Refusal> {
         let Ok(tmp) = rustix::fs::fstatvfs(&self.tmp_folder) else { return Ok(()) };
         let has_inodes = tmp.f_files == 0 || tmp.f_ffree > 0;
@@ -180,13 +180,13 @@ impl JvmProcess {
         Err(Refusal::FullTmp { pid: self.pid, why })
     }
 
-    /// Checks that its limits leave as much as is needed.
+    /// Checks that the limits of the JVM leave as much as is needed.
     pub(super) fn check_bears(&self, need: &Need) -> Result<(), Refusal> {
         let pid = self.pid;
         bearable::lack(pid, need).map_or(Ok(()), |lack| Err(Refusal::Unbearable { pid, lack }))
     }
 
-    /// Whether it can neither read nor write what is ours.
+    /// Whether the JVM can neither read nor write our files.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         !self.has_our_files || self.uid != rustix::process::geteuid().as_raw()
@@ -198,30 +198,30 @@ impl JvmProcess {
                 .is_some_and(|status| !field(&status, "State").unwrap_or("Z").starts_with('Z'))
     }
 
-    /// Its /tmp, where it always listens, whatever `java.io.tmpdir` is.
+    /// The JVM's /tmp, where its socket always is, whatever `java.io.tmpdir` says.
     pub(crate) fn tmp(&self) -> PathBuf {
         beneath::path(&self.tmp_folder)
     }
 
-    /// To this process, even if it has ended and its id is another's now.
+    /// Sends SIGQUIT to this very process, even if its id belongs to another process by now.
     pub(super) fn send_quit(&self) -> io::Result<()> {
         Ok(pidfd_send_signal(&self.handle, Signal::QUIT)?)
     }
 
-    /// A handle is readable when its process has ended.
+    /// Whether the process has ended, which makes its handle readable.
     fn has_ended(&self) -> bool {
         let mut all = [PollFd::new(&self.handle, PollFlags::IN)];
         poll(&mut all, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 }
 
-/// An id beyond pid_max or of a thread is not a process.
+/// The text of `status`; `None` for an id beyond pid_max, or the id of a thread.
 fn status_of(pid: u32) -> Option<String> {
     let status = process_file::text(pid, "status", ReadLimit::KERNEL_TEXT).ok()?;
     (field(&status, "Tgid")?.parse() == Ok(pid)).then_some(status)
 }
 
-/// Real, effective, saved, file system.
+/// The effective id in a line of `status` with the real, effective, saved and file system ids.
 fn effective(status: &str, name: &str) -> u32 {
     field(status, name).and_then(|it| it.split_whitespace().nth(1)?.parse().ok()).unwrap_or_default()
 }
@@ -257,17 +257,17 @@ fn without_tmp(pid: u32, why: io::Error) -> Refusal {
     }
 }
 
-/// HotSpot's thread that carries out its handlers of signals, `Signal Dispatcher`; the kernel keeps 15 characters of a name.
+/// The first 15 characters (the kernel keeps no more) of `Signal Dispatcher`, the thread that runs HotSpot's signal handlers.
 const SIGNAL_DISPATCHER: &str = "Signal Dispatch";
 
-/// The flag that makes a JVM print all its threads on SIGQUIT, whatever else it is sent.
+/// The flag that disables attaching; with it SIGQUIT always prints all threads.
 const DISABLES: &str = "-XX:+DisableAttachMechanism";
-/// Variables with options of a JVM.
+/// Environment variables that contain options of a JVM.
 const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS=", "_JAVA_OPTIONS=", "JDK_JAVA_OPTIONS="];
-/// The beginnings of words that name a file with options.
+/// The prefixes of command line words that name a file with options.
 const OPTION_FILES: [&str; 3] = ["@", "-XX:Flags=", "-XX:VMOptionsFile="];
 
-/// The flag is on the command line, in a variable or in a file; or the performance data show it, unless they are off.
+/// Whether attaching is disabled on the command line, in a variable or in a file of options, or according to the performance data.
 fn disables_attaching(pid: u32) -> bool {
     let arguments = process_file::arguments(pid).unwrap_or_default();
     let environment = process_file::text(pid, "environ", ReadLimit::KERNEL_TEXT).unwrap_or_default();
@@ -282,7 +282,7 @@ fn disables_attaching(pid: u32) -> bool {
         || can.is_some_and(|it| it.starts_with('0'))
 }
 
-/// A file as the process names it, of its root or its working folder.
+/// The text of a file that the process names, relative to its own root or working folder.
 fn option_file(pid: u32, name: &str) -> io::Result<String> {
     let folder = match Path::new(name).is_absolute() {
         true => beneath::root_of(pid)?,
@@ -303,7 +303,7 @@ fn handle_of(pid: u32) -> io::Result<OwnedFd> {
     Ok(pidfd_open(known, PidfdFlags::empty())?)
 }
 
-/// The same mount namespace and the same root folder (`chroot` changes only the latter).
+/// Whether a process has our mount namespace and our root folder (`chroot` changes only the latter).
 fn has_our_files(folder: &Path) -> io::Result<bool> {
     let namespace = |folder: &Path| fs::read_link(folder.join("ns/mnt"));
     let root = |path: PathBuf| fs::metadata(path).map(|it| (it.dev(), it.ino()));

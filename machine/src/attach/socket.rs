@@ -8,20 +8,20 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// Connects to a socket in a folder. A listener that accepts nothing lets `connect` wait as soon as its queue is full: no longer
-/// than the limit here, which ends as `WouldBlock`. The socket must be the JVM's, whose user is `uid`: anybody can make one in /tmp,
-/// and would get our commands.
+/// Connects to a socket in a folder. If the listener accepts nothing and its queue is full, `connect` would wait, so it fails with
+/// `WouldBlock` after the limit. The socket must belong to `uid`, the JVM's user: anybody can create a socket in /tmp and would get our
+/// commands.
 pub(super) fn connect(folder: &OwnedFd, name: &str, uid: u32, limit: Duration) -> io::Result<UnixStream> {
     let (entry, stat) = beneath::entry(folder, Path::new(name))?;
     if beneath::kind(&stat) != FileType::Socket {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{name} is not a socket")));
     }
-    // As jcmd does.
+    // The same check as in jcmd.
     if stat.st_uid != uid || stat.st_mode & (libc::S_IWGRP | libc::S_IWOTH) != 0 {
         let says = format!("{name} belongs to user {}, or others may write to it; remove it", stat.st_uid);
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, says));
     }
-    // SAFETY: the descriptor is new, and nobody else has it.
+    // SAFETY: the descriptor is new and owned by nobody else.
     let stream = unsafe {
         let code = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
         if code < 0 {
@@ -29,7 +29,7 @@ pub(super) fn connect(folder: &OwnedFd, name: &str, uid: u32, limit: Duration) -
         }
         UnixStream::from_raw_fd(code)
     };
-    // Of a local socket, it limits `connect` too.
+    // On a local socket this timeout limits `connect` too.
     stream.set_write_timeout(Some(limit.max(Duration::from_millis(1))))?;
     let path = beneath::path(&entry);
     let mut address =
@@ -39,7 +39,7 @@ pub(super) fn connect(folder: &OwnedFd, name: &str, uid: u32, limit: Duration) -
         *to = *from as libc::c_char;
     }
     let length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
-    // SAFETY: the address is as long as said, and ends with a zero.
+    // SAFETY: the address has the given length and ends with a zero byte.
     let code = unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length) };
     if code == 0 { Ok(stream) } else { Err(io::Error::last_os_error()) }
 }
@@ -61,7 +61,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
         let listener = UnixListener::bind(root.path().join("s")).unwrap();
-        // SAFETY: a shorter queue for a socket of ours.
+        // SAFETY: shortens the queue of our own socket.
         assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
         let began = Instant::now();
         let mut accepted = Vec::new();

@@ -1,5 +1,5 @@
-//! Whether a user may start more threads, tried where no file tells the limit: the kernel also counts against the limit that the creator of a
-//! user namespace had when it was made (`rlimit_max` in kernel/ucount.c, Linux 5.14).
+//! Tests whether a user may start more threads by starting processes, because no file shows one of the limits: the kernel also applies the
+//! limit that the creator of a user namespace had at the time (`rlimit_max` in kernel/ucount.c, Linux 5.14).
 
 use crate::process_file;
 use crate::read_limit::ReadLimit;
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-/// The exit code of a trial that could not begin. It is more than any number of threads that is tried.
+/// The exit code of a test that could not begin; larger than any number of processes that is tried.
 const NOT_TRIED: i32 = 255;
 
-/// Starts so many processes as a process's user, in its user namespace and below its own limit, and ends them at once. Returns the number
+/// Starts up to `wanted` processes as the user of a process, in its user namespace and below its limit, and ends them at once.
 /// that could be started.
 ///
 /// # Errors
@@ -20,7 +20,7 @@ pub(super) fn started(pid: u32, uid: u32, limit: u64, wanted: u64) -> io::Result
     let is_ours =
         std::fs::read_link(format!("/proc/{pid}/ns/user"))? == std::fs::read_link("/proc/self/ns/user")?;
     let map = process_file::text(pid, "uid_map", ReadLimit::KERNEL_TEXT)?;
-    // To those inside, the map shows the namespace around them.
+    // For a process inside the namespace, the map is relative to the namespace around it.
     let uid_inside = if is_ours { Some(uid) } else { id_inside(&map, uid) };
     let trial = Trial {
         namespace: (!is_ours).then(|| namespace.as_raw_fd()),
@@ -28,7 +28,7 @@ pub(super) fn started(pid: u32, uid: u32, limit: u64, wanted: u64) -> io::Result
         limit,
         wanted: i32::try_from(wanted).unwrap_or(NOT_TRIED).min(NOT_TRIED - 1),
     };
-    // SAFETY: the child makes system calls alone until it ends, and takes no lock that another thread of ours may hold.
+    // SAFETY: until it ends, the child only makes system calls, and takes no lock that another of our threads may hold.
     let child = unsafe { libc::fork() };
     if child == 0 {
         trial.run();
@@ -42,7 +42,7 @@ pub(super) fn started(pid: u32, uid: u32, limit: u64, wanted: u64) -> io::Result
     }
 }
 
-/// The id in a namespace of an id in ours, from lines of `inside outside count`.
+/// The id inside a namespace of an id in ours, from lines of `inside outside count`.
 fn id_inside(map: &str, id: u32) -> Option<u32> {
     map.lines().find_map(|line| {
         let mut numbers = line.split_whitespace().map(|it| it.parse::<u32>().ok());
@@ -55,7 +55,7 @@ fn id_inside(map: &str, id: u32) -> Option<u32> {
 /// The work of the child process.
 #[derive(Clone, Copy)]
 struct Trial {
-    /// The namespace to enter; `None`: we are in it.
+    /// The namespace to enter; `None` if we are in it already.
     namespace: Option<RawFd>,
     uid_inside: u32,
     limit: u64,
@@ -71,7 +71,7 @@ impl Trial {
         // SAFETY: system calls on numbers and on memory of this function, in a process with one thread.
         unsafe {
             let ours = libc::c_long::from(libc::getuid());
-            // The thread may have the JVM's user; only ours may enter its namespace.
+            // This thread may have the JVM's user id, but only our own user may enter the namespace.
             libc::syscall(libc::SYS_setresuid, UNCHANGED, ours, UNCHANGED);
             let mut own = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             libc::getrlimit(libc::RLIMIT_NPROC, &raw mut own);
@@ -106,7 +106,7 @@ impl Trial {
                 libc::kill(child, libc::SIGKILL);
                 libc::waitpid(child, std::ptr::null_mut(), 0);
             }
-            // Below a limit of our own nothing is known about theirs.
+            // If our own limit is lower, the result tells nothing about the other user's limit.
             libc::_exit(if is_below && started < wanted { NOT_TRIED } else { started })
         }
     }
@@ -115,7 +115,7 @@ impl Trial {
 fn exit_code(child: libc::pid_t) -> Option<i32> {
     let mut status = 0;
     loop {
-        // SAFETY: waits for a child of ours.
+        // SAFETY: waits for our own child.
         match unsafe { libc::waitpid(child, &raw mut status, 0) } {
             done if done == child => return libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
             _ if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}

@@ -1,4 +1,4 @@
-//! The file that tells SIGQUIT as "listen" from "print all threads".
+//! The file that makes a JVM take SIGQUIT as "listen for commands" instead of "print all threads".
 
 use super::leftovers;
 use super::process::JvmProcess;
@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use std::io;
 use std::path::Path;
 
-/// It exists no longer than the attempt, unless it was there before or is kept.
+/// The trigger file. It is removed after the attempt, unless it existed before or is kept on purpose.
 pub(super) struct Trigger<'a> {
     folder: &'a OwnedFd,
     name: String,
@@ -16,13 +16,13 @@ pub(super) struct Trigger<'a> {
 }
 
 impl<'a> Trigger<'a> {
-    /// The JVM looks in its working folder first, which may not be writable.
+    /// Creates the file in the JVM's working folder, where the JVM looks first, or in its /tmp if that folder cannot be written.
     pub fn create(jvm: &'a JvmProcess) -> io::Result<Self> {
         let name = name_of(jvm);
         let working = jvm.working_folder.as_ref().map(|folder| Self::create_in(folder, &name, jvm.uid));
         match working {
             Some(Ok(trigger)) => Ok(trigger),
-            // The JVM looks no further than at what is there.
+            // If the file exists in the working folder, the JVM does not look in /tmp.
             Some(Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             _ => Self::create_in(&jvm.tmp_folder, &name, jvm.uid),
         }
@@ -37,7 +37,7 @@ impl<'a> Trigger<'a> {
                     let says = format!("{name} is there already and is no file of the JVM's user; remove it");
                     return Err(io::Error::new(io::ErrorKind::AlreadyExists, says));
                 }
-                // An attempt takes seconds: who made that one was killed, and left it.
+                // An attempt takes seconds, so a process that left a file this old was killed.
                 leftovers::is_old(&there)
             }
             Err(error) => return Err(error),
@@ -45,7 +45,7 @@ impl<'a> Trigger<'a> {
         Ok(Self { folder, name: name.to_owned(), is_ours })
     }
 
-    /// Leaves it for a signal that the JVM has not handled yet. A later attempt removes it, or [`remove_old`].
+    /// Leaves the file for a signal that the JVM has not handled yet. A later attempt removes it, or [`remove_old`] does.
     pub fn keep(mut self) {
         self.is_ours = false;
     }
@@ -55,7 +55,7 @@ fn name_of(jvm: &JvmProcess) -> String {
     format!(".attach_pid{}", jvm.pid_inside)
 }
 
-/// Removes one that was kept from a JVM that listens, and so has handled the signal.
+/// Removes a file that was kept, once the JVM listens and so has handled the signal.
 pub(super) fn remove_old(jvm: &JvmProcess) {
     for folder in jvm.working_folder.iter().chain([&jvm.tmp_folder]) {
         remove_old_in(folder, &name_of(jvm), jvm.uid);

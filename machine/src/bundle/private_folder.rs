@@ -96,8 +96,8 @@ mod tests {
         let shared = root.path().join("shared");
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
-        let said = refusal(&shared.join("more/parts"));
-        assert!(said.contains("others can write") && said.contains("shared"), "{said}");
+        let printed = refusal(&shared.join("more/parts"));
+        assert!(printed.contains("others can write") && printed.contains("shared"), "{printed}");
         assert!(!shared.join("more").exists(), "nothing is made before the folder is checked");
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
         assert!(first_usable(vec![shared.join("parts")]).is_ok(), "a sticky folder protects what is ours");

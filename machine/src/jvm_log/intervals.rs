@@ -52,7 +52,6 @@ pub struct Union {
 }
 
 impl Union {
-    /// Adds an interval.
     pub fn add(&mut self, mut interval: Interval) {
         add(&mut self.total, interval.ms());
         while let Some(last) = self.apart.last().filter(|last| last.to_ns >= interval.from_ns) {

@@ -1,4 +1,4 @@
-//! The lines of the log → [`JvmLog`], cut to the measured window. Memory is bounded, however long the log is.
+//! Turns the lines of the log into a [`JvmLog`], cut to the measured window. The memory used is bounded, however long the log is.
 
 use super::file;
 use super::intervals::{Interval, Union, add};
@@ -23,7 +23,7 @@ const SECONDS: u64 = 86_400;
 /// A JVM has some dozens of reasons to stop; a file with more is not its log.
 const REASONS: usize = 100;
 
-/// An event that ends later than this after the window cannot have begun in it, or nothing of the run is worth reading.
+/// How long after the window lines are still read. An event that ends later has hardly begun in the window.
 const AFTER_NS: Nanos = 60 * NANOS_PER_S;
 
 /// The log's figures for the window; `None` if there is no log, or the file is not one.
@@ -32,7 +32,7 @@ pub fn read(path: &Path, window: Window) -> Option<JvmLog> {
     read_with_stops(path, window).map(|(log, _)| log)
 }
 
-/// The same, with the times of the stops.
+/// Like [`read`], with the times of the stops too.
 #[must_use]
 pub fn read_with_stops(path: &Path, window: Window) -> Option<(JvmLog, Stops)> {
     let mut collector = None;

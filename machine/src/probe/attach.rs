@@ -1,4 +1,4 @@
-//! Loads the probe into a running JVM and reads its lines. Dropped, the probe ends and leaves the JVM as it was.
+//! Loads the probe into a running JVM and reads its lines. When the connection is dropped, the probe ends and leaves the JVM as it was.
 
 use super::choice::{LIGHT, Out, agent_argument};
 use super::line::Line;
@@ -20,27 +20,27 @@ use std::time::Duration;
 
 /// The agent's main method threw an exception.
 const AGENT_FAILED: &str = "return code: 102";
-/// What a JVM throws where its modules lack one of the probe's.
+/// The errors of a JVM that lacks a module the probe needs.
 const MISSING_CLASS: [&str; 2] = ["NoClassDefFoundError", "ClassNotFoundException"];
-/// What a JVM that has loaded an agent says.
+/// The answer of a JVM that has loaded an agent.
 const LOADED: &str = "return code: 0";
-/// The probe checks its connection twice a second; writing a large recording takes longer.
+/// How long detaching may take: the probe checks its connection twice a second, but writing a large recording takes longer.
 pub const DETACH_LIMIT: Duration = Duration::from_secs(10);
-/// A JVM that answers does so within a second, on a busy machine within some.
+/// How long loading the agent may take. A JVM that answers does so within a second, or some seconds on a busy machine.
 const LOAD_LIMIT: Duration = Duration::from_secs(30);
-/// An application that allocates has its garbage collected within some seconds.
+/// How long to wait for a garbage collection, which an application that allocates needs within some seconds.
 const HEAP_LIMIT: Duration = Duration::from_secs(5);
-/// An agent that failed has closed its connection.
+/// How long to read the error message of an agent that failed and so has closed its connection.
 const WORDS_LIMIT: Duration = Duration::from_secs(1);
 const MOST_WORDS_BYTES: u64 = 64 << 10;
 
-/// Why the probe is not in the JVM.
+/// The reason why the probe is not in the JVM.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The process does not allow attaching.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// It does not answer.
+    /// The JVM did not carry out the command.
     #[error(transparent)]
     Command(#[from] CommandError),
     #[error(
@@ -49,7 +49,7 @@ pub enum AttachError {
     Socket { folder: String, source: io::Error },
     #[error("The JVM {pid} did not load the probe: {answer}")]
     Refused { pid: u32, answer: String },
-    /// The probe was loaded, and did not begin.
+    /// The probe was loaded but did not begin.
     #[error("The probe did not begin in the JVM {pid}: {why}")]
     NotBegun { pid: u32, why: String },
     #[error(
@@ -76,7 +76,7 @@ pub fn load(pid: u32, jar: &Path, lines: &Path) -> Result<(), AttachError> {
     }
     let argument = agent_argument(Out::File(lines), LIGHT, None);
     let loaded = load_agent(&jvm, jar, &argument, &Need::WATCH, LOAD_LIMIT);
-    // The first line is there before the JVM says that the probe is loaded.
+    // The probe writes its first line before the JVM reports that the probe is loaded.
     let first = beneath::open_regular(lines)
         .and_then(|file| ReadLimit::PROBE_LINE.read_line(&mut BufReader::new(file)))
         .unwrap_or_default();
@@ -84,7 +84,7 @@ pub fn load(pid: u32, jar: &Path, lines: &Path) -> Result<(), AttachError> {
     if first.is_empty() { Err(without_line(pid)) } else { check_begun(pid, &first) }
 }
 
-/// The error of a probe that was loaded and wrote nothing.
+/// The error for a probe that was loaded and wrote nothing.
 fn without_line(pid: u32) -> AttachError {
     let why = Halt::find(pid).map_or_else(
         || "it wrote no line; the standard error of the JVM has the reason".to_owned(),
@@ -93,10 +93,10 @@ fn without_line(pid: u32) -> AttachError {
     AttachError::NotBegun { pid, why }
 }
 
-/// Loads the probe into a JVM that sees the jar under this path, and that has what this probe needs.
+/// Loads the probe into a JVM that sees the jar at this path and has the resources that the probe needs.
 ///
 /// # Errors
-/// Why it could not.
+/// The reason why it could not.
 pub fn load_agent(
     jvm: &JvmProcess,
     jar: &Path,
@@ -106,7 +106,7 @@ pub fn load_agent(
 ) -> Result<(), AttachError> {
     attach::check_bears(jvm, need, limit)?;
     let jar = jar.to_string_lossy();
-    // The jar again, for an agent of an earlier version that is in the JVM already: it loads this one beside it.
+    // Names the jar once more for an agent of an earlier version that is already in the JVM and loads this jar beside its own.
     let options = format!("{jar}=jar={},{argument}", super::choice::encoded(Path::new(&*jar)));
     let answer = attach::command(jvm, "load", ["instrument", "false", &options], limit)?;
     if answer.contains(LOADED) { Ok(()) } else { Err(refusal(jvm.pid, &answer)) }
@@ -124,7 +124,7 @@ fn refusal(pid: u32, text: &str) -> AttachError {
     AttachError::Refused { pid, answer }
 }
 
-/// The reason in the JVM's own words, where the agent could still write them as a line.
+/// Replaces an error by the reason that the agent managed to write as a line, if there is one.
 fn in_words_of_jvm<'a>(
     pid: u32,
     error: AttachError,
@@ -146,13 +146,13 @@ fn in_words_of_jvm<'a>(
 /// The probe in a running JVM, and its lines.
 pub struct Attached {
     lines: BufReader<UnixStream>,
-    /// Its first line, which has been read already.
+    /// The first line, which was read when attaching.
     hello: Option<String>,
     meeting: Arc<Meeting>,
 }
 
 impl Attached {
-    /// Attaches to a JVM. `recording` is where its JFR file shall be when we have detached.
+    /// Attaches to a JVM. `recording` names the JFR file that shall exist after detaching.
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
@@ -160,7 +160,7 @@ impl Attached {
         Self::at(pid, jar, LIGHT, recording)
     }
 
-    /// Attaches to a JVM that may be too short of space for a recording: there is none then, and a `problem` line says why.
+    /// Attaches to a JVM that may have too little room for a recording. Then there is none, and a `problem` line gives the reason.
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
@@ -179,23 +179,23 @@ impl Attached {
         Ok(attached)
     }
 
-    /// Ends the reading from another thread.
+    /// A handle for ending the reading from another thread.
     ///
     /// # Errors
-    /// When no file descriptor is left.
+    /// No file descriptor is left.
     pub fn detacher(&self) -> io::Result<Detacher> {
         let stream = self.lines.get_ref().try_clone()?;
         Ok(Detacher { stream, meeting: Arc::clone(&self.meeting) })
     }
 
-    /// The next line, without its end; waits for it. `None`: the JVM ended, or the probe was detached.
+    /// Waits for the next line, and returns it without its end. `None`: the JVM has ended, or the probe was detached.
     pub fn next_line(&mut self) -> Option<String> {
         if let Some(hello) = self.hello.take() {
             return Some(hello);
         }
         loop {
             match self.read_line() {
-                // It is left out, as the probe leaves out what its reader has no room for.
+                // A line that is too long is skipped, just as the probe drops lines for which its reader has no room.
                 Err(error) if error.kind() == TOO_LONG => {
                     self.lines.skip_until(b'\n').ok()?;
                 }
@@ -204,20 +204,20 @@ impl Attached {
         }
     }
 
-    /// `None`: there are no more.
+    /// Reads a line; `None` if there are no more.
     fn read_line(&mut self) -> io::Result<Option<String>> {
         let line = ReadLimit::PROBE_LINE.read_line(&mut self.lines)?;
         Ok((!line.is_empty()).then(|| line.trim_end().to_owned()))
     }
 }
 
-/// A JVM that has loaded the agent, and the socket between both.
+/// The socket to the agent in a JVM, and the folder that contains it.
 pub(super) struct Connected {
     pub stream: UnixStream,
     pub meeting: Meeting,
 }
 
-/// Loads the agent at this level, with the lines going through a socket.
+/// Loads the agent at this level, and receives its lines through a socket.
 pub(super) fn connect(
     pid: u32,
     jar: &Path,
@@ -230,22 +230,22 @@ pub(super) fn connect(
     let failed = |source| AttachError::Socket { folder: folder.clone(), source };
     let (mut meeting, listener) = Meeting::prepare(jvm, jar).map_err(failed)?;
     let recording = recording.map(|file| meeting.recording(file));
-    // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
+    // The folder keeps the first handle of the JVM, so the JVM is inspected again for the command.
     let jvm = target::inspect(pid)?;
     attach::wait_for_heap(&jvm, &Need::WATCH, HEAP_LIMIT);
     let argument = agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref());
-    // The probe connects before the JVM says that it is loaded.
+    // The probe connects before the JVM reports that it is loaded.
     listener.set_nonblocking(true).map_err(failed)?;
     load_agent(&jvm, &meeting.jar(), &argument, &Need::WATCH, LOAD_LIMIT).map_err(|error| {
         let mut text = String::new();
-        // The agent has closed each of its connections.
+        // The agent has already closed each of its connections.
         while let Ok((stream, _)) = listener.accept() {
             stream.set_read_timeout(Some(WORDS_LIMIT)).ok();
             stream.take(MOST_WORDS_BYTES).read_to_string(&mut text).ok();
         }
         in_words_of_jvm(pid, error, text.lines())
     })?;
-    // A probe that failed has closed its connection, and the agent opens another to give the reason.
+    // A probe that failed closes its connection, and the agent opens another one to give the reason.
     let connections = std::iter::from_fn(|| listener.accept().ok());
     let (stream, _) = connections.last().ok_or_else(|| AttachError::Refused {
         pid,
@@ -282,23 +282,23 @@ pub struct Detacher {
 }
 
 impl Detacher {
-    /// Closes the socket, and waits until the probe has ended and written its recording. False: it did
-    /// not within [`DETACH_LIMIT`].
+    /// Closes the socket and waits until the probe has ended and written its recording. Returns `false` if that took longer than
+    /// [`DETACH_LIMIT`].
     #[must_use]
     pub fn detach(&self) -> bool {
         shut(&self.stream, DETACH_LIMIT)
     }
 
-    /// Has the recording where it shall be, after the probe has ended.
+    /// Copies the recording to its destination after the probe has ended.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// It cannot be read or written.
     pub fn fetch_recording(&self) -> io::Result<()> {
         self.meeting.fetch_recording()
     }
 }
 
-/// The thread that reads may not have ended when the process does.
+/// Removes the folder here too, because the process may end before the thread that reads.
 impl Drop for Detacher {
     fn drop(&mut self) {
         self.meeting.remove();
@@ -306,7 +306,7 @@ impl Drop for Detacher {
 }
 
 fn shut(stream: &UnixStream, limit: Duration) -> bool {
-    // Only our reading ends here, so that the other side's closing can still be seen.
+    // Shuts down only our reading, so that we can still see the other side close.
     if stream.shutdown(Shutdown::Read).is_err() {
         return true;
     }

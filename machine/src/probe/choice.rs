@@ -4,7 +4,7 @@ pub use threadcount_model::experiment::ProbeLevel as ProbeChoice;
 
 use std::path::Path;
 
-/// The probe's name for what [`ProbeChoice::Light`] records.
+/// The probe's name for the level [`ProbeChoice::Light`].
 pub const LIGHT: &str = "light";
 
 /// The destination of the probe's lines.

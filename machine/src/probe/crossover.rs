@@ -153,7 +153,7 @@ impl CrossoverSession {
     /// Gives the server its own threads again.
     ///
     /// # Errors
-    /// The session is over, which switched the server back as well.
+    /// The session is over, which also switched the server back.
     pub fn restore(&self) -> Result<CrossoverStatus, CrossoverError> {
         parsed(&command(&self.channel, "restore")?)
     }

@@ -1,4 +1,4 @@
-//! Platform threads with one name: turns the probe's lines into a series for each family.
+//! Platform threads with similar names: turns the probe's lines into a series for each family of threads.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,16 +32,16 @@ pub struct ThreadFamilyLine {
     /// Threads in this state at this place.
     pub at_place: u32,
     pub event_loop: bool,
-    /// Absent, like the four figures after it: there is none.
+    /// The executor of the family. This and the next four figures are absent if there is none.
     pub executor: Option<String>,
     pub size: Option<i64>,
     pub maximum: Option<i64>,
     pub active: Option<i64>,
     pub queued: Option<i64>,
-    /// Tasks that the executor has completed; of virtual threads the number of the last one that was made; of threads that are made for a
-    /// task each, all platform threads that were made. -1: not known.
+    /// Counts tasks: for an executor the completed ones, for virtual threads the number of the newest thread, for threads that each run one
+    /// task all platform threads ever started. -1: not known.
     pub completed: i64,
-    /// -1: not known.
+    /// Context switches of the family's threads; -1: not known.
     pub switches: i64,
 }
 

@@ -1,4 +1,4 @@
-//! One line of the probe. The probe stamps each line with `System.nanoTime()`, which is the clock of the load.
+//! One line of the probe. Its time is the JVM's `System.nanoTime()`, which is the clock of the load.
 
 use super::families::ThreadFamilyLine;
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
@@ -19,14 +19,14 @@ pub enum Line {
         t_ns: Nanos,
         /// Version of the lines; `None`: a probe of an earlier version.
         probe: Option<u32>,
-        /// As the JVM sees itself.
+        /// The JVM's process id as seen by itself.
         pid: u32,
         java: String,
         vendor: Option<String>,
         level: String,
         processors: u32,
     },
-    /// The only line: the probe did not begin.
+    /// The probe did not begin. No other line follows.
     #[schemars(skip)]
     Refused {
         t_ns: Nanos,
@@ -58,24 +58,25 @@ pub enum Line {
     Running(Tally),
     CpuStack(CpuStackFrames),
     CpuSamples(CpuSamples),
-    /// A sample of threads; its groups follow.
+    /// A sample of threads; the lines of its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
     ThreadFamily(ThreadFamilyLine),
     RunDelay(RunDelayLine),
     CarrierRunTime(CarrierRunTimeLine),
     HeldCarrier(HeldCarrierLine),
-    /// There are no samples of threads, or no more.
+    /// There are no samples of threads, or no further ones.
     StacksEnded {
         t_ns: Nanos,
         why: String,
     },
-    /// So many lines had no room, because their reader did not read (it was stopped, or too slow).
+    /// The number of lines that the probe dropped because its reader was stopped or too slow.
     Dropped {
         t_ns: Nanos,
         lines: u64,
     },
-    /// Something of the application or the JVM could not be read; or, where `what` is `visit`, why the probe ended by itself; `events`: why there is no flight recording (any more).
+    /// A part of the application or the JVM could not be read. If `what` is `visit`, the probe has ended by itself; if it is `events`,
+    /// there is no flight recording, or no longer.
     Problem {
         t_ns: Nanos,
         what: String,
@@ -95,7 +96,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// The time of the event; for sums over a second, the begin of that second.
+    /// The time of the event; for a sum over a second, the beginning of that second.
     #[must_use]
     pub const fn t_ns(&self) -> Nanos {
         match self {
@@ -138,7 +139,7 @@ pub struct Sample {
     pub allocated_bytes: u64,
     pub process_cpu_ns: u64,
     pub rss_bytes: i64,
-    /// Threads of any kind, the JVM's own included; -1: no /proc.
+    /// All OS threads, including the JVM's own; -1 without /proc.
     pub os_threads: i64,
     pub platform_threads: u32,
 }
@@ -193,7 +194,7 @@ pub struct Allocated {
     /// The first frame that belongs neither to the JDK nor to a constructor.
     pub maker: Option<String>,
     pub application: Option<String>,
-    /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
+    /// The frame that asked for the value of a thread local, which a virtual thread then had to create; `None`: another allocation.
     pub thread_cache: Option<String>,
 }
 
@@ -216,7 +217,7 @@ pub struct AllocationSamples {
     pub count: u64,
     /// The allocated bytes that the samples stand for.
     pub bytes: u64,
-    /// The sum of the squares of what each stands for.
+    /// The sum of the squared bytes that each sample stands for.
     pub bytes_squared: f64,
 }
 
@@ -226,7 +227,7 @@ pub struct AllocationSamples {
 pub struct CpuStackFrames {
     pub t_ns: Nanos,
     pub source: CpuSampleSource,
-    /// Its number among those of its source.
+    /// The stack's number among the stacks of its source.
     pub stack: u32,
     /// `Class.method`, joined by semicolons, the bottom first.
     pub frames: String,

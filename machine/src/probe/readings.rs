@@ -1,4 +1,4 @@
-//! Lines → [`JvmReadings`]: cut to the measured window, counters as differences, sites added up.
+//! Turns the probe's lines into [`JvmReadings`]: cut to the measured window, with counters as differences and events added up by site.
 
 use super::allocation::AllocationTally;
 use super::allocation_profile::AllocationProfileTally;

@@ -8,21 +8,21 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay, RunDelays};
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// Delays since the line before of the same kind of thread.
+/// The delays of one kind of thread since the previous line about it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 pub struct RunDelayLine {
-    /// When it was written.
+    /// The time at which the line was written.
     pub t_ns: Nanos,
     /// Whether the delays are those of a virtual thread, or of a platform thread.
     #[serde(rename = "virtual")]
     pub is_virtual: bool,
-    /// The longest one.
+    /// The longest of these delays.
     pub longest_ns: u64,
-    /// How long it has been waiting; 0: it does not wait.
+    /// How long the canary thread has been waiting so far; 0 if it does not wait.
     pub waiting_ns: u64,
-    /// A delay is counted for each.
+    /// The time between two measurements; one delay is counted for each.
     pub period_ns: u64,
-    /// Most microseconds of a step, and how many delays are in it.
+    /// The histogram: the largest delay of each step in microseconds, with the number of delays in it.
     #[serde(deserialize_with = "steps")]
     #[schemars(with = "String")]
     pub at_most_us: Vec<(u64, u64)>,
@@ -87,7 +87,7 @@ struct HeldTime {
 struct Histogram {
     counts: BTreeMap<u64, u64>,
     longest_ns: u64,
-    /// The wait that still goes on in the last line.
+    /// The length of the wait that had not ended in the last line.
     waiting_ns: u64,
     period_ns: u64,
 }
@@ -117,7 +117,7 @@ impl RunDelayTally {
         time.longest_ran_ns = time.longest_ran_ns.max(line.ran_ns);
     }
 
-    /// The delays in the window; `None` if none of a platform thread was measured.
+    /// The delays in the window; `None` if no delay of a platform thread was measured.
     pub fn finish(self) -> Option<RunDelays> {
         let platform_threads = self.platform.finish();
         let carriers =

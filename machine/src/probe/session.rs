@@ -46,7 +46,7 @@ impl Instruments {
         wanted.then(|| jvm_log::flag::flag(&jvm_log::flag::own_file(run_folder)))
     }
 
-    /// The same for the JVMs that a user's command starts.
+    /// The log flag for the JVMs that a user's command starts.
     #[must_use]
     pub fn jvm_log_flag_of_any(self, run_folder: &Path) -> Option<String> {
         self.jvm_log.then(|| jvm_log::flag::flag(&jvm_log::flag::file_of_any(run_folder)))

@@ -11,12 +11,12 @@ use threadcount_model::window::Window;
 
 /// The number of groups that are kept; the rest is added up by state.
 const MOST_GROUPS: usize = 40;
-/// A group's peer is named if this share of the threads with a known peer have it ...
+/// A group's peer is named if it is the peer of this share of the threads whose peer is known.
 const SAME_PEER: f64 = 0.9;
-/// ... and this share of all threads: a connection may be too new to be known.
+/// The peer must also be that of this share of all threads, because the peer of a new connection may not be known yet.
 const KNOWN_PEER: f64 = 0.5;
 
-/// One sample: how many threads there were, and how many of them were drawn.
+/// One sample: the number of threads, and how many of them were drawn.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Stacks {
@@ -53,7 +53,7 @@ impl Stacks {
     }
 }
 
-/// Drawn threads of one sample that do the same.
+/// The drawn threads of one sample that have the same activity.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackGroup {
@@ -255,9 +255,9 @@ fn key(group: &StackGroup) -> Key {
     }
 }
 
-fn count(counts: &mut BTreeMap<String, f64>, what: Option<&String>, threads: f64) {
-    if let Some(what) = what {
-        *counts.entry(what.clone()).or_default() += threads;
+fn count(counts: &mut BTreeMap<String, f64>, key: Option<&String>, threads: f64) {
+    if let Some(key) = key {
+        *counts.entry(key.clone()).or_default() += threads;
     }
 }
 
@@ -271,7 +271,7 @@ fn peer(group: &Group) -> Option<String> {
 }
 
 fn most_frequent(counts: &BTreeMap<String, f64>) -> Option<String> {
-    counts.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(what, _)| what.clone())
+    counts.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(key, _)| key.clone())
 }
 
 fn wait_group(role: ThreadRole, key: Key, group: Group, samples: usize) -> WaitGroup {

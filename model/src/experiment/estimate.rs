@@ -6,7 +6,7 @@ use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Subject, Varian
 
 /// Starting a server with a JVM, reading its flags and native memory, and stopping it, in seconds.
 const START_STOP_S: f64 = 3.0;
-/// The same for a peer, which has no JVM.
+/// Starting and stopping a peer, which has no JVM, in seconds.
 const PEER_START_STOP_S: f64 = 0.5;
 /// Filling the server with requests again and counting its heap, in seconds.
 const COUNTING_HEAP_S: f64 = 1.0;
@@ -55,7 +55,8 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> O
     let lead_in_s = experiment.lead_in_s(load) * f64::from(load.turns());
     let before_s = match &variant.subject {
         Subject::Server(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
-        // Under a rate that the schedule holds, nothing shows when a server is warm that runs elsewhere.
+        // A server that runs elsewhere does not show when it is warm under a rate that the schedule holds, so its warm-up takes as long as
+        // it may.
         Subject::Target(_) if load.workload.rate_per_s().is_some() => {
             experiment.longest_warmup_s(load) + lead_in_s
         }

@@ -52,7 +52,8 @@ impl Experiment {
         measured_s.clamp(SHORTEST_S, if self.size.is_short() { SHORTEST_S } else { LONGEST_S })
     }
 
-    /// The same with a known mean service time: long requests need a longer window so that the shares of their waits have intervals.
+    /// Like [`Self::explaining_s`] with a known mean service time: long requests need a longer window so that the shares of their waits
+    /// have intervals.
     #[must_use]
     pub fn explaining_requests_s(&self, measured_s: f64, mean_service_time_s: f64) -> f64 {
         let longest_s =

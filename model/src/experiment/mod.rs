@@ -195,7 +195,7 @@ pub struct Variant {
     /// A command that is run before each start of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// A command that is run after each end of it.
+    /// A command that is run each time the server has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Servers behind this one, started before it in their order.

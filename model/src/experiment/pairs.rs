@@ -1,4 +1,4 @@
-//! Which variants are compared under a load.
+//! The pairs of variants that are compared under a load.
 
 use super::{Experiment, LoadSpec, PoolSize, Server, Subject, ThreadKind, Threads, Variant};
 
@@ -60,7 +60,8 @@ impl Experiment {
         turned.filter(|pair| planned.iter().all(|known| !known.has_names_of(pair))).collect()
     }
 
-    /// The variant that the question is about where all run the same server: virtual threads beside a baseline on platform threads.
+    /// The variant on virtual threads that the question is about, if all variants run the same server and the baseline uses platform
+    /// threads.
     #[must_use]
     pub fn virtual_variant(&self, load: &LoadSpec) -> Option<&Variant> {
         let baseline = self.baseline(load).filter(|it| !it.is_on_virtual_threads())?;

@@ -2,7 +2,6 @@
 
 use super::{Experiment, LoadSpec, Variant};
 
-/// One planned run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
     /// Index in [`Experiment::variants`].

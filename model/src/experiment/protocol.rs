@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 /// The default for the most rounds: if one run in five of a variant is slower, 15 runs miss that in 3.5 % of sessions.
 pub const AT_MOST: u32 = 15;
-/// The fewest rounds ...
+/// The fewest rounds without `--quick`.
 const AT_LEAST: u32 = 3;
-/// ... and with `--quick`.
+/// The fewest rounds with `--quick`.
 const AT_LEAST_QUICK: u32 = 2;
 /// The factor between the rounds of interim analyses. Each analysis widens the intervals (see `stats/ratio.rs`), and late analyses add
 /// little.

@@ -114,8 +114,8 @@ impl Workload {
         }
     }
 
-    /// The metric in which two variants must be alike for their difference to have no effect. Not the rate without overload, because all
-    /// variants reach the requested rate, whatever they lose for a while.
+    /// The metric in which two variants must be alike for their difference to have no effect. Without overload it is not the rate, because
+    /// all variants reach the requested rate, whatever they lose for a while.
     #[must_use]
     pub const fn likeness(self) -> Metric {
         match self {
@@ -222,9 +222,9 @@ enum StoredKind {
         rate_per_s: f64,
         /// Connections at most.
         clients: u32,
-        /// More than the servers can do, on purpose.
+        /// The rate exceeds on purpose what the servers can do.
         is_overload: bool,
-        /// Requests without an expected response are a part of the answer; so they are in an overload, without this.
+        /// Requests without an expected response are part of the answer. In an overload they always are, so this stays `false` there.
         expects_losses: bool,
     },
     /// A search for the highest sustainable rate under a limit, in steps of `duration_s`.

@@ -1,4 +1,4 @@
-//! Text → [`Claim`], by recursive descent over the bytes, so that each diagnostic has its place.
+//! Parses the text of a claim into a [`Claim`], by recursive descent over the bytes, so that each diagnostic has its place.
 
 use crate::experiment::claim::{Claim, Comparison, Expr, Figure, Names, Operator, Test};
 use crate::metric::Metric;
@@ -6,7 +6,7 @@ use crate::parse::diagnostic::Diagnostic;
 use crate::parse::suggest::advice;
 use crate::parse::{figure_unit, split_number};
 
-/// Parentheses and minus signs inside each other.
+/// The deepest nesting of parentheses and minus signs.
 const DEEPEST: u32 = 50;
 
 const OPERATORS_HELP: &str = "compare with >=, <=, >, < or ==, or write `within 5% of`";

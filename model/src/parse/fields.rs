@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
             .map(|(_, node)| node)
     }
 
-    /// The value of a key, read; absent stays absent.
+    /// Reads the value of a key; `None` if the key is absent.
     pub fn read<T>(
         &self,
         key: &str,

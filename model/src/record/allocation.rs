@@ -40,7 +40,7 @@ impl Record {
         let allocation = self.jvm.as_ref()?.allocation.as_ref()?;
         let load = &self.explaining.as_ref()?.load;
         let completed_per_s = load.rate_per_s.completed;
-        // A request that fails allocates as well.
+        // A request that fails allocates too.
         let failed = load.answered().saturating_sub(load.requests.ok) as f64;
         let answered_per_s = completed_per_s + failed / load.elapsed_s.max(f64::MIN_POSITIVE);
         (completed_per_s > 0.0).then(|| allocation.bytes_per_s / answered_per_s)

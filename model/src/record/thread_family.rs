@@ -19,7 +19,7 @@ pub struct ThreadFamily {
     pub activity: ThreadActivity,
     /// The share of working threads with that activity: 0 to 1.
     pub at_place: f64,
-    /// Each thread waits for many channels, and handles itself what arrives.
+    /// Each thread waits for many channels, and handles whatever arrives on them itself.
     pub is_event_loop: bool,
     /// The executor; `None`: the threads belong to no executor of the JDK, or to one without figures.
     pub executor: Option<Executor>,

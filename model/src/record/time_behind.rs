@@ -2,10 +2,10 @@
 
 use super::{LoadSample, Record};
 
-/// Requests count as piled up beyond the quietest eighth by this many seconds of the load ...
+/// Requests count as piled up if they exceed those of the quietest eighth by at least this many seconds of the load.
 const PILED_UP_S: f64 = 0.25;
 
-/// ... and by this many standard deviations of random arrivals (Poisson), so that chance is not taken for a pile.
+/// They must also exceed them by this many standard deviations of random arrivals (Poisson), so that chance is not taken for a pile.
 const BEYOND_CHANCE: f64 = 6.0;
 
 /// The share of a second's responses that must fail for the second to count.

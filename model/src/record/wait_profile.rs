@@ -45,7 +45,6 @@ impl WaitProfile {
 pub struct WaitGroup {
     /// The kind of work that the threads do.
     pub role: ThreadRole,
-    /// The activity of the threads.
     #[serde(flatten)]
     pub activity: ThreadActivity,
     /// The number of threads in each sample, in the order of time; an estimate if not all threads were drawn.

@@ -3,7 +3,7 @@
 use threadcount_config::parse;
 use threadcount_model::experiment::open_files::*;
 
-/// The loads that are left, and what is said of the others.
+/// The loads that remain, and the messages about the others.
 fn loads(backend: &str, max_open_files: u64) -> (Vec<String>, Vec<String>) {
     let text = format!(
         "question: q\nserver: {{jar: a, args: \"{{port}}\"}}\n{backend}request: /\nvariants: {{a: {{}}}}\n\

@@ -17,9 +17,9 @@ const MOST_ANSWERS: usize = 3;
 const MOST_FAILED: f64 = 0.001;
 /// Above this share of responses to requests sent before a switch, part of the throughput belongs to the other kind of thread.
 const MOST_OVERLAPPING: f64 = 0.05;
-/// A requested rate counts as reached within this share ...
+/// A requested rate counts as reached if it is missed by no more than this share, plus what chance explains.
 const REACHED: f64 = 0.02;
-/// ... plus this many standard deviations of random (Poisson) arrivals.
+/// Chance explains this many standard deviations of random (Poisson) arrivals.
 const DEVIATIONS: f64 = 3.0;
 
 /// The answer's sentences.
@@ -31,7 +31,7 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
     let own = name(baseline(&document.crossover));
     let others = document.crossover.treatments.iter().skip(1);
     let mut others: Vec<Treatment> = others.copied().collect();
-    // What was asked comes first.
+    // The kind of thread that the question is about comes first.
     let asked = decided(document).map(|it| it.0);
     others.sort_by_key(|it| Some(*it) != asked);
     let sentence = |(at, &treatment): (usize, &Treatment)| {
@@ -60,7 +60,8 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
     sentences
 }
 
-/// The decision on virtual threads, or on the first kind of thread if they were not compared; `None` if there is no verdict on it.
+/// The kind of thread that the question is about, with the decision on it: virtual threads, or the first kind if they were not compared.
+/// `None` if there is no verdict on it.
 pub(crate) fn decided(document: &CrossoverDocument) -> Option<(Treatment, Decision)> {
     let others = document.crossover.treatments.get(1..)?;
     let asked = *others.iter().find(|it| is_virtual(**it)).or(others.first())?;
@@ -69,7 +70,7 @@ pub(crate) fn decided(document: &CrossoverDocument) -> Option<(Treatment, Decisi
     Some((asked, decision))
 }
 
-/// Whether yes and no answer the question: it is about virtual threads. About another kind the answer is better or worse.
+/// Whether the question is about virtual threads, so that it is answered by yes or no. For another kind the answer is better or worse.
 const fn is_virtual(treatment: Treatment) -> bool {
     matches!(treatment, Treatment::Virtual { .. })
 }
@@ -79,7 +80,7 @@ pub(crate) fn word(document: &CrossoverDocument) -> Option<&'static str> {
     decided(document).map(|(asked, decision)| decision_words::word(decision, is_virtual(asked)))
 }
 
-/// The word, with the pool that is as good.
+/// The first word of the answer, with the pool that is as good.
 fn decision_word(document: &CrossoverDocument) -> Option<String> {
     let name = |treatment| name(&document.crossover, treatment);
     let (asked, decision) = decided(document)?;
@@ -93,7 +94,7 @@ fn decision_word(document: &CrossoverDocument) -> Option<String> {
     })
 }
 
-/// Whether throughput, median and p99 all differ; the sentences after that one need not name the figures again.
+/// Whether throughput, median and p99 all differ, so that later sentences need not name the figures again.
 fn is_different(document: &CrossoverDocument, treatment: Treatment) -> bool {
     let is_word = |it: &CrossoverRatio| {
         matches!(it.verdict, Verdict::Higher | Verdict::Lower)
@@ -190,7 +191,7 @@ fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: 
     let mut nouns =
         vec![(comparison.p50.as_ref(), "median response time", true), (comparison.p99.as_ref(), "p99", true)];
     if document.crossover.rate_per_s.is_none() {
-        // The table shows its interval.
+        // The table shows the interval of the throughput.
         nouns.insert(0, (Some(&comparison.rate), "throughput", false));
     }
     let (mut parts, mut inconclusive) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What to do about a verdict.
+//! The advice for each verdict.
 
 use threadcount_diagnose::KernelCause;
 use threadcount_diagnose::verdict::{

@@ -1,4 +1,4 @@
-//! What a verdict rests on, a line for each.
+//! The evidence for a verdict, one line for each fact.
 
 use super::phrases::{address, busy, has, more, name, place, waits};
 use crate::figures::{count, plural};
@@ -8,7 +8,7 @@ use threadcount_diagnose::verdict::{
     ThreadName, Verdict,
 };
 
-/// More threads than this are counted.
+/// The largest number of threads that are named; the others are only counted.
 const NAMED: usize = 6;
 
 pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
@@ -144,7 +144,8 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
         }
         Verdict::Slow { groups, child, .. } => {
             let child = child.iter().map(|it| format!("threads wait for a child process: {}", busy(it)));
-            // The JVM writes a dump for a while, in which virtual threads end and begin: it may have more of them than there were at once.
+            // Writing a dump takes the JVM a while, in which virtual threads end and begin, so the dump may contain more of them than ever
+            // existed at once.
             groups.iter().map(|it| format!("in the last dump: {}", group(it))).chain(child).collect()
         }
         Verdict::Idle { groups, for_permits, .. } => {
@@ -263,7 +264,7 @@ fn named(what: &str, threads: &[ThreadAt]) -> Vec<String> {
     first_of(what, threads, place)
 }
 
-/// As many as a reader looks at, and how many more there are.
+/// A line for each of the first threads, and one with the number of the others.
 fn first_of<T>(what: &str, threads: &[T], words: fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<String> =
         threads.iter().take(NAMED).map(|it| format!("{what}: {}", words(it))).collect();
@@ -273,7 +274,7 @@ fn first_of<T>(what: &str, threads: &[T], words: fn(&T) -> String) -> Vec<String
     lines
 }
 
-/// The method where that is not the place.
+/// The place of a thread, and the method if that differs from the place.
 fn place_and_method(held: &HolderAt) -> String {
     let method = held.in_method.as_ref().filter(|it| held.thread.at.as_ref() != Some(it));
     format!("{}{}", place(&held.thread), method.map_or_else(String::new, |it| format!(", in {it}")))

@@ -51,7 +51,7 @@ pub(super) fn stood_at(groups: &[StandingGroup]) -> String {
     }
 }
 
-/// A name may be as long as the request that it was made of.
+/// A thread's name, cut because it may be as long as the request that it was made of.
 pub(super) fn name(name: &str) -> String {
     const LONGEST: usize = 100;
     if name.is_empty() { "unnamed".to_owned() } else { cut(name, LONGEST) }

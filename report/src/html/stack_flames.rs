@@ -87,9 +87,9 @@ pub(super) struct Sampled {
     amount: fn(f64) -> String,
     /// The verb for what a variant does with the quantity.
     verb: &'static str,
-    /// The noun for several frames at the top of the stacks ...
+    /// The noun for several frames at the top of the stacks.
     places: &'static str,
-    /// ... and for one of them.
+    /// The noun for one frame at the top of a stack.
     place: &'static str,
 }
 

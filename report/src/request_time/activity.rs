@@ -12,7 +12,7 @@ pub(super) fn in_short(activity: &ThreadActivity) -> String {
     }
 }
 
-/// The same with fully qualified names and the holder of the resource that the thread waits for.
+/// An activity with fully qualified names and the holder of the resource that the thread waits for.
 pub(super) fn in_full(activity: &ThreadActivity) -> String {
     let place = match (&activity.application, &activity.library) {
         (Some(application), Some(library)) => format!(" at {application} (by {library})"),

@@ -74,8 +74,8 @@ fn hung_requests(hung: &HungRequests) -> String {
 pub fn sampling_ended(record: &Record) -> Option<String> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
     let why = profile.ended.as_ref()?;
-    let what = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
-    Some(format!("threads {what}: {why}"))
+    let trouble = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
+    Some(format!("threads {trouble}: {why}"))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 const MOST_REASONS: usize = 5;
 /// The sides to which the cells of each column are aligned.
 const ALIGNMENT: &str = "<><>>>>>";
-/// The number of columns, the last ones, that a JVM that ran already does not have: memory and OS threads.
+/// The number of last columns, memory and OS threads, that a JVM which was already running does not have.
 const OF_WHOLE_JVM: usize = 2;
 /// Columns that a narrow terminal drops, one after the other: the CPU per request, the OS threads, the memory.
 const DISPENSABLE: [usize; 3] = [5, 6, 5];

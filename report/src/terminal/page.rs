@@ -93,7 +93,7 @@ impl Page {
         self.labelled(label, self.painted(text, tone));
     }
 
-    /// The same in at most `most_lines` lines (at least one); the last line ends with `…` if there was more.
+    /// Adds text beside a label in at most `most_lines` lines (at least one). The last line ends with `…` if there was more.
     pub(super) fn labelled_within(
         &mut self,
         label: &'static str,

@@ -43,7 +43,7 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     };
     let last = headlines.last().filter(|last| last.load.name != first.load.name);
     let decided = asked(document).map(|it| it.1);
-    // Several loads fill the sentence; then the response times are named where the decision rests on them.
+    // With several loads the sentence is long enough, so response times are named only if the decision rests on them.
     let better = |it: &Headline<'_>| match it.direction() {
         Some(Direction::Same) => it.better(document),
         _ if last.is_none() || decided == Some(Decision::Trade) => it.better(document),
@@ -83,7 +83,7 @@ fn is_planned(document: &ResultDocument, it: &Headline<'_>) -> bool {
     !beside.iter().any(is_it)
 }
 
-/// Whether it compares virtual threads, which the answer is about, with the largest pool, and this pool is not named as equally good.
+/// Whether it compares the virtual threads of the answer with the largest pool, unless that pool is named as equally good.
 fn is_largest_pool(document: &ResultDocument, it: &Headline<'_>, lead: &[Headline<'_>]) -> bool {
     let is_lead = |lead: &&Headline<'_>| {
         lead.load.name == it.load.name && lead.comparison.variant == it.comparison.variant
@@ -97,7 +97,7 @@ fn is_largest_pool(document: &ResultDocument, it: &Headline<'_>, lead: &[Headlin
         && lead.iter().find(is_lead).is_some_and(|lead| !is_named(lead))
 }
 
-/// The comparisons that the answer begins with: those that decide, if there are any, and the ones with the effect before the others.
+/// The comparisons with which the answer begins: the decisive ones if there are any, and those with an effect first.
 fn leading(document: &ResultDocument) -> Vec<Headline<'_>> {
     let loads = document.experiment.loads.iter();
     let mut all: Vec<Headline<'_>> = loads.filter_map(|load| headline(document, load)).collect();
@@ -162,17 +162,17 @@ fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
 }
 
 /// `virtual has 1.98x the throughput of platform with 400 clients`.
-fn with_load(it: &Headline<'_>) -> String {
-    with_times(it, &[])
+fn with_load(headline: &Headline<'_>) -> String {
+    with_times(headline, &[])
 }
 
 /// `virtual has 1.98x the throughput of platform and 0.39x the p99 with 400 clients`.
-fn with_times(it: &Headline<'_>, times: &[String]) -> String {
-    let all: Vec<String> = std::iter::once(it.clause()).chain(times.iter().cloned()).collect();
-    match it.load.workload.answer() {
-        // The description of these loads is as long as the sentence, so it is left to the table.
+fn with_times(headline: &Headline<'_>, times: &[String]) -> String {
+    let all: Vec<String> = std::iter::once(headline.clause()).chain(times.iter().cloned()).collect();
+    match headline.load.workload.answer() {
+        // The words for these loads are as long as the sentence, so only the table contains them.
         Metric::Capacity | Metric::Score => figures::listed(&all),
-        _ => format!("{} {}", figures::listed(&all), under(it.load)),
+        _ => format!("{} {}", figures::listed(&all), under(headline.load)),
     }
 }
 
@@ -182,10 +182,11 @@ fn continued(last: &Headline<'_>) -> String {
 }
 
 /// The sentence on what gets worse, which the answer must not hide.
-fn worse(it: &Headline<'_>) -> Option<String> {
-    let parts = it.worse();
-    let variant = &it.comparison.variant;
-    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(it.load)))
+fn worse(headline: &Headline<'_>) -> Option<String> {
+    let parts = headline.worse();
+    let variant = &headline.comparison.variant;
+    (!parts.is_empty())
+        .then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(headline.load)))
 }
 
 /// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`
@@ -209,8 +210,8 @@ fn as_well_under_both(document: &ResultDocument, lead: &[Headline<'_>]) -> Optio
     Some(format!("{name} has {as_good} {} and {}{threads}", with(equal), with(later)))
 }
 
-fn os_threads(it: &Headline<'_>) -> Option<String> {
-    Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value))
+fn os_threads(headline: &Headline<'_>) -> Option<String> {
+    Some(figures::figure(Metric::OsThreads, headline.os_threads()?.variant_value))
 }
 
 /// `With 400 clients, platform-sized has as much (2.00x), with 424 OS threads; virtual has 28`.

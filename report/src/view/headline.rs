@@ -222,8 +222,8 @@ impl<'a> Headline<'a> {
         shorter.map(|it| format!("{}x the {}", figures::ratio(it.ratio), words(it))).collect()
     }
 
-    /// `1.90x the p99`: metrics that are worse beyond doubt and not in the clause. Whoever reads of a shorter median must also
-    /// read that the tail is longer.
+    /// `1.90x the p99`: the metrics that are clearly worse and not in the clause. A reader who learns of a shorter median must also learn
+    /// of a longer tail.
     pub fn worse(&self) -> Vec<String> {
         // In an overload, response times cover only the requests that did not fail.
         if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50)
@@ -410,8 +410,8 @@ mod tests {
     #[test]
     fn a_run_that_gets_faster_and_a_difference_that_two_jvms_may_have_stay_inconclusive() {
         for pinned in [[8.0, 10.0, 20.0, 40.0], [70.0, 71.0, 70.0, 69.0], [8.0, 8.0, 40.0, 60.0]] {
-            let said = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
-            assert!(said.starts_with("Not known yet, one valid run"), "{said}");
+            let printed = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
+            assert!(printed.starts_with("Not known yet, one valid run"), "{printed}");
         }
     }
 }

@@ -12,9 +12,9 @@ pub enum RequestThreads {
     Pool(Option<u32>),
     /// Platform threads, created as needed.
     Cached,
-    /// A virtual thread per request ...
+    /// A virtual thread per request, without a limit.
     Virtual,
-    /// ... with at most this many requests at once.
+    /// A virtual thread per request, with at most this many requests at once.
     Limited(u32),
 }
 
@@ -57,7 +57,7 @@ pub fn request_threads(
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
         }
-        // The experiment does not set the threads, so ask the running server's report or the application's settings.
+        // The experiment does not set the threads, so the running server's report or the application's settings tell.
         None => {
             let reported = facts.and_then(|it| it.request_thread.as_ref()).map(RequestThread::kind);
             match (reported.or_else(|| variant.kind_setting())?, variant.limit_setting()) {

@@ -33,7 +33,6 @@ pub struct LoadView {
     pub findings: Vec<FindingLine>,
 }
 
-/// A finding, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingLine {
     /// The variant; empty for all variants.

@@ -1,4 +1,4 @@
-//! The ratios of a comparison, a row for each metric. Only the metrics of the tables have a verdict here: nobody decides by the others.
+//! The ratios of a comparison, a row for each metric. Only the metrics of the tables get a verdict, because nobody decides by the others.
 
 use serde::Serialize;
 use threadcount_judge::words::metric::bound;

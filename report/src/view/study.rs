@@ -23,7 +23,6 @@ pub struct StudyView {
     pub claims: Vec<ClaimLine>,
 }
 
-/// A claim, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
     /// The claim as written, or the study's statement if it is not testable.
@@ -218,13 +217,13 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     }
 }
 
-fn unavailable_line(it: &Unavailable) -> ClaimLine {
+fn unavailable_line(unavailable: &Unavailable) -> ClaimLine {
     ClaimLine {
-        claim: it.what.clone(),
+        claim: unavailable.what.clone(),
         says: None,
         verdict: UNAVAILABLE,
         fails: false,
-        figures: it.why.clone(),
+        figures: unavailable.why.clone(),
     }
 }
 

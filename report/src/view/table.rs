@@ -13,7 +13,6 @@ use threadcount_model::metric::Metric;
 use threadcount_stats::no_overload::BEHIND_MS;
 use threadcount_stats::tail::largest_percentile;
 
-/// The table of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LoadTable {
     /// The load in words: `400 clients`.

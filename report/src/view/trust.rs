@@ -110,10 +110,10 @@ fn lowered_by(document: &ResultDocument) -> Option<String> {
             }
         }
     };
-    let what = format!("{} ({who})", reasons::in_short(&first.reason));
+    let doubt_words = format!("{} ({who})", reasons::in_short(&first.reason));
     Some(match document.grade() {
-        TrustGrade::Fair => format!("{what}; {}", reasons::allows(&first.reason)),
-        _ => what,
+        TrustGrade::Fair => format!("{doubt_words}; {}", reasons::allows(&first.reason)),
+        _ => doubt_words,
     })
 }
 

@@ -26,7 +26,7 @@ pub struct Reason {
     pub brief: String,
     /// The fact with the figures of the first load.
     pub sentence: String,
-    /// What to try; `None` if the line before advises the same or it was already measured.
+    /// The advice; `None` if the line before advises the same or it was already measured.
     pub advice: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
         })
     });
     if kinds.len() > MANY {
-        // The rules rank the findings: a variant's first one limits it, and the details list the others.
+        // The rules rank the findings: the first finding of a variant is its limit, and the details list the others.
         let mut variants = Vec::new();
         kinds.retain(|kind| {
             if kind.first().is_some_and(|finding| ALWAYS.contains(&finding.rule())) {
@@ -99,7 +99,7 @@ fn reason(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String
     let shown: Vec<String> = shown.map(load_words).collect();
     let everywhere = shown.len() >= ran.count();
     let words = words(first);
-    // More clients would find the limit, but what was asked is decided.
+    // More clients would find the limit, but the question is already answered.
     let is_about_load = first.rule() == Rule::ClientCeiling;
     let is_decided = || asked(document).is_some_and(|(_, it)| it != Decision::NotKnownYet);
     let is_idle = || is_measured(document, kind) || (is_about_load && is_decided());
@@ -191,7 +191,8 @@ pub(super) fn in_brief(loads: &[LoadView], reasons: &[Reason]) -> Vec<WhyLine> {
     lines
 }
 
-/// What virtual threads would change, from the first load of the baseline alone, where the experiment has them.
+/// The forecast what virtual threads would change, made from the first load of the baseline alone; `None` if the experiment has no virtual
+/// threads.
 pub(super) fn expected(document: &ResultDocument) -> Option<WhyLine> {
     document.experiment.loads.iter().find_map(|load| {
         document.experiment.virtual_variant(load)?;
@@ -202,7 +203,7 @@ pub(super) fn expected(document: &ResultDocument) -> Option<WhyLine> {
     })
 }
 
-/// What to try, then what to measure, in sentences without a full stop.
+/// The advice, then what remains to be measured, in sentences without a full stop.
 pub(super) fn next(reasons: &[Reason], open: &[String]) -> Vec<String> {
     let advised = reasons.iter().filter_map(|it| Some(format!("{}: {}", it.about(), it.advice.as_ref()?)));
     advised.chain(open.iter().cloned()).collect()

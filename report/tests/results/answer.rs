@@ -14,8 +14,7 @@ use threadcount_report::view::answer::answer;
 use threadcount_report::view::view;
 use threadcount_stats::trust::trust;
 
-/// The answer as one text.
-pub(super) fn said(document: &ResultDocument) -> String {
+pub(super) fn answer_text(document: &ResultDocument) -> String {
     answer(document).join(" ")
 }
 
@@ -52,7 +51,7 @@ fn an_answer_that_says_better_says_what_is_worse_too() {
     let same = with(&[(Metric::Rate, 1.0, NoDifference), (Metric::P50, 1.3, Higher)]);
     assert_eq!(answer(&same)[1], "But virtual has 1.30x the median response time with 400 clients.");
     let unproven = with(&[(Metric::P99, 1.75, NotEnoughRuns), (Metric::P99_9, 1.9, NotEnoughRuns)]);
-    assert!(!said(&unproven).contains("But"), "{}", said(&unproven));
+    assert!(!answer_text(&unproven).contains("But"), "{}", answer_text(&unproven));
 }
 
 /// A variant with its throughput and p99 under a load.
@@ -78,7 +77,7 @@ fn under_four_loads(figures: &[Figures<'_>]) -> String {
         document.comparisons.push(here);
     }
     document.findings.clear();
-    said(&document)
+    answer_text(&document)
 }
 
 #[test]
@@ -99,7 +98,7 @@ fn a_load_in_the_middle_that_contradicts_the_ends_is_in_the_answer() {
         under_four_loads(&[better, better, tail(1.8), better]),
         format!("A trade. {ends} But virtual has 2.00x the throughput and 1.80x the p99 with 400 clients.")
     );
-    // Look-alikes: as at the ends; not decided; from better to worse by way of no difference; a tail that is said already.
+    // Look-alikes: as at the ends; not decided; from better to worse by way of no difference; a tail that the answer already contains.
     let yes = format!("Yes. {ends}");
     assert_eq!(under_four_loads(&[better, of(3.0, Higher), better, better]), yes);
     assert_eq!(under_four_loads(&[better, of(0.9, NotEnoughRuns), better, better]), yes);
@@ -222,14 +221,14 @@ fn a_variant_that_does_as_well_under_both_loads_has_one_sentence() {
     assert_eq!(answer(&document)[1], sentence);
     let lower = &mut document.comparisons.last_mut().unwrap().ratios[0];
     (lower.ratio, lower.interval) = (3.0, Some(Interval { low: 2.9, high: 3.1, confidence: 0.95 }));
-    assert!(!said(&document).contains("1,000 clients (3.00x)"), "it is not near");
+    assert!(!answer_text(&document).contains("1,000 clients (3.00x)"), "it is not near");
 }
 
 #[test]
 fn another_baseline_under_the_last_load_is_named() {
     let mut document = documents::demo();
     document.findings.clear();
-    let short = said(&document);
+    let short = answer_text(&document);
     assert!(
         short.contains(", and 4.70x with 1,000 clients."),
         "the same baseline goes without saying: {short}"
@@ -237,7 +236,7 @@ fn another_baseline_under_the_last_load_is_named() {
     document.experiment.loads[1].only_variants = vec!["platform-sized".to_owned(), "virtual".to_owned()];
     document.comparisons.retain(|it| it.load == "c400" || it.variant == "virtual");
     document.comparisons.last_mut().unwrap().baseline = "platform-sized".to_owned();
-    let named = said(&document);
+    let named = answer_text(&document);
     assert!(
         named.contains(" virtual has 4.70x the throughput of platform-sized with 1,000 clients."),
         "{named}"
@@ -248,19 +247,26 @@ fn another_baseline_under_the_last_load_is_named() {
 fn without_a_ratio_to_the_baseline_the_pairs_that_are_asked_for_are_said_and_else_the_reason() {
     let mut document = with(&[]);
     document.comparisons[0].baseline = "platform-sized".to_owned();
-    assert_eq!(said(&document), "virtual has 1.98x the throughput of platform-sized with 400 clients.");
+    assert_eq!(
+        answer_text(&document),
+        "virtual has 1.98x the throughput of platform-sized with 400 clients."
+    );
     document.comparisons.clear();
-    assert!(said(&document).starts_with("No ratio: under no load do the baseline"), "{}", said(&document));
+    assert!(
+        answer_text(&document).starts_with("No ratio: under no load do the baseline"),
+        "{}",
+        answer_text(&document)
+    );
     document.records.retain(|record| record.variant == "virtual");
-    assert_eq!(said(&document), "Nothing to compare: only one variant has a complete run.");
+    assert_eq!(answer_text(&document), "Nothing to compare: only one variant has a complete run.");
     document.records.clear();
-    assert_eq!(said(&document), "Nothing to compare: no variant has a complete run.");
+    assert_eq!(answer_text(&document), "Nothing to compare: no variant has a complete run.");
 }
 
 #[test]
 fn a_session_that_the_user_ended_has_its_answer_and_says_that_it_was_interrupted() {
     let mut document = documents::demo();
-    let whole = said(&document);
+    let whole = answer_text(&document);
     document.rounds.truncate(1);
     document.rounds[0].why = RoundsEnd::Interrupted;
     document.records.truncate(8);
@@ -268,7 +274,7 @@ fn a_session_that_the_user_ended_has_its_answer_and_says_that_it_was_interrupted
     (last.measured, last.cost) = (None, None);
     (document.trusted, document.why_not) = trust(&document.experiment, &document.records);
     assert!(document.trusted, "{:?}", document.why_not);
-    assert_eq!(said(&document), format!("Interrupted after 7 complete runs. {whole}"));
+    assert_eq!(answer_text(&document), format!("Interrupted after 7 complete runs. {whole}"));
     let text = terminal(&document, REPORT, STYLE);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Trust fair: a run was interrupted"), "{text}");
@@ -281,7 +287,7 @@ fn a_ratio_without_an_interval_says_which_runs_are_missing() {
         let mut document = with(&[(Metric::Rate, 2.0, Verdict::NotEnoughRuns)]);
         let rate = &mut document.comparisons[0].ratios[0];
         (rate.interval, rate.runs) = (None, runs);
-        said(&document)
+        answer_text(&document)
     };
     for (runs, why) in [
         ((1, 1), "one valid run"),
@@ -307,12 +313,12 @@ fn no_difference_says_how_large_a_one_is_not_ruled_out() {
     let mut document = with(&[(Metric::Rate, 1.0, Verdict::NoDifference)]);
     let times = "0.50x the median response time and 0.38x the p99";
     assert_eq!(
-        said(&document),
+        answer_text(&document),
         format!("Yes. virtual has the same throughput as platform, {times} with 400 clients.")
     );
     document.comparisons[0].ratios[0].interval = Some(Interval { low: 0.95, high: 1.04, confidence: 0.95 });
     assert_eq!(
-        said(&document),
+        answer_text(&document),
         format!("Yes. virtual has the same throughput as platform within 6 %, {times} with 400 clients.")
     );
 }
@@ -345,7 +351,7 @@ fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threa
     let mut document = documents::demo();
     document.experiment.loads.truncate(1);
     document.comparisons.retain(|it| it.load == "c400");
-    let word = |document: &ResultDocument| said(document).split(". ").next().unwrap().to_owned();
+    let word = |document: &ResultDocument| answer_text(document).split(". ").next().unwrap().to_owned();
     assert_eq!(word(&document), "Yes");
     let interval = |low, high| Some(Interval { low, high, confidence: 0.95 });
     let mut direct = document.comparisons.iter().find(|it| it.variant == "virtual").unwrap().clone();

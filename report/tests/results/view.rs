@@ -3,7 +3,7 @@
 //! `tests/data/tomcat-blocking` was made by `threadcount run tomcat-blocking --quick` on a busy machine, so it contains
 //! every kind of remark.
 
-use crate::answer::{said, with};
+use crate::answer::{answer_text, with};
 use crate::documents;
 
 use std::path::Path;
@@ -245,5 +245,5 @@ fn a_busy_compiler_leaves_cpu_per_request_out_of_the_tables() {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!words.contains("CPU/request"), "{text}");
     assert!(words.contains("compiler took 23 % of the server's CPU while measuring"), "{text}");
-    assert!(said(&document).contains("virtual has 1.98x the throughput"), "{text}");
+    assert!(answer_text(&document).contains("virtual has 1.98x the throughput"), "{text}");
 }

@@ -79,7 +79,7 @@ impl ServerKind for JettyServer {
             .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
         let mut arguments = context.jvm_flags(&jdk);
         let path = |name: &str, path: PathBuf| format!("{name}={}", path.display());
-        // None of our modules needs a JVM of its own, so the process that we start is the server.
+        // Our modules need no second JVM, so the process that we start is the server.
         arguments.extend([
             path("-Djava.io.tmpdir", base.path().join("temp")),
             "-jar".to_owned(),

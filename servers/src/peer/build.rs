@@ -43,7 +43,7 @@ pub enum PeerError {
         path: PathBuf,
         status: std::process::ExitStatus,
         /// The last lines that the build printed.
-        said: Vec<String>,
+        last_lines: Vec<String>,
     },
 }
 
@@ -51,7 +51,7 @@ impl PeerError {
     /// The last lines that a failed build printed.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
-        if let Self::NotBuilt { said, .. } = self { said } else { &[] }
+        if let Self::NotBuilt { last_lines, .. } = self { last_lines } else { &[] }
     }
 }
 
@@ -89,13 +89,14 @@ pub fn build(peer: &str) -> Result<PathBuf, PeerError> {
     if built.status.success() {
         return Ok(folder.join("run"));
     }
-    let said = [built.stdout, built.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).join("\n");
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let output = [built.stdout, built.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).join("\n");
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
     let peer = peer.to_owned();
     if built.status.code() == Some(NO_TOOLCHAIN) {
         let why = lines.last().map_or("it does not say why", |line| line.trim()).to_owned();
         return Err(PeerError::NoToolchain { peer, why });
     }
-    let said = lines[lines.len().saturating_sub(TOLD_LINES)..].iter().map(|&line| line.to_owned()).collect();
-    Err(PeerError::NotBuilt { peer, path, status: built.status, said })
+    let last_lines =
+        lines[lines.len().saturating_sub(TOLD_LINES)..].iter().map(|&line| line.to_owned()).collect();
+    Err(PeerError::NotBuilt { peer, path, status: built.status, last_lines })
 }

@@ -1,4 +1,4 @@
-//! Programs that measure by themselves: each runs to its end, and its output has the figures.
+//! Programs that measure by themselves: each runs to its end and prints its figures.
 
 use crate::server_process::{Ended, ServerError, ServerProcess};
 use std::io;

@@ -1,11 +1,12 @@
-//! How sure is it that a claim holds, or does not? By the jackknife over rounds.
+//! Computes by the jackknife over rounds how sure it is that a claim holds, or does not.
 //!
-//! A claim is an expression over means, so its noise has no formula of its own. Leaving out one round at a time, with all its runs,
-//! shows how much the claim depends on each (Efron & Tibshirani, "An introduction to the bootstrap", 1993, chapter 11, over blocks as
-//! in Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989). What a round's
-//! runs share counts once, and cancels where the claim compares them. Figures are compared on the scale of logarithms. The variances of several loads add up, and their degrees of
-//! freedom combine as in Welch and Satterthwaite. For a difference of two variants' means this is exactly the interval of Student's
-//! paired t. Fewer than four rounds are no blocks: then single runs are left out, and the interval is Welch's.
+//! A claim is an expression over means, so there is no formula for its noise. Leaving out one round at a time, with all its runs, shows how
+//! much the claim depends on each (Efron & Tibshirani, "An introduction to the bootstrap", 1993, chapter 11, over blocks as in Künsch, "The
+//! jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989). What a round's runs share counts once,
+//! and cancels where the claim compares them. Products and quotients of figures are compared on the scale of logarithms. The variances of
+//! several loads add up, and their degrees of freedom combine as in Welch and Satterthwaite. For a difference of two variants' means this is
+//! exactly the interval of Student's paired t. Fewer than four rounds are no blocks: then single runs are left out, and the interval is
+//! Welch's.
 
 use super::rounds::{ClaimRounds, LeftOut, LoadRounds};
 use super::value::value;

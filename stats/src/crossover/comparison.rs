@@ -9,18 +9,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::crossover::{Crossover, Treatment};
 
-/// A session ends when the throughput is known this precisely ...
+/// A session may end when the interval of the throughput is at most this wide on either side.
 const PRECISE: f64 = 0.03;
-/// ... and the median and p99 this precisely, whatever their values: otherwise chance would choose the moment ...
+/// A session may end when the intervals of the median and p99 are at most this wide on either side. Their values do not matter, because
+/// otherwise chance would choose the end.
 const PRECISE_TIMES: f64 = 0.1;
-/// ... but not before this many blocks.
+/// A session never ends before this many blocks.
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
 /// A median or a p99 known less precisely than this is worth another minute.
 const VAGUE_TIMES: f64 = 0.5;
 /// The result of a crossover: `threadcount/crossover/1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverDocument {
-    /// [`SCHEMA`].
+    /// The name and version of the document: [`SCHEMA`].
     pub schema: String,
     pub crossover: Crossover,
     /// Figures of each treatment.

@@ -1,4 +1,4 @@
-//! The decision of a crossover, by the rule of `decision.rs`.
+//! The decision about a treatment of a crossover, by the same rule as the decision about a variant (`stats/src/decision.rs`).
 
 use super::CrossoverRatio;
 use super::comparison::{CrossoverDocument, TreatmentComparison};

@@ -10,11 +10,12 @@ use super::LEAST_BLOCKS;
 use super::treated::blocks_with_lost_cpu;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, LostCpu, Treatment};
 
-/// A block is uneven if a treatment lost this share of the machine's cores more than another one ...
+/// A block can be uneven only if one treatment lost more of the machine's cores than another, by this share of them.
 const UNEVEN: f64 = 0.05;
-/// ... and more than this many standard deviations of the session's blocks, ...
+/// The difference must also exceed this many standard deviations of the session's blocks.
 const DEVIATIONS: f64 = 3.0;
-/// ... which are estimated by the median of all blocks times this factor, as for a normal distribution's distances from its centre.
+/// The standard deviation is estimated as the median of all blocks times this factor, which holds for the distances from the centre of a
+/// normal distribution.
 const DEVIATION_BY_MEDIAN: f64 = 1.4826;
 
 /// The blocks that lost CPU unevenly.
@@ -56,7 +57,7 @@ pub fn uneven_blocks(crossover: &Crossover) -> UnevenBlocks {
     }
 }
 
-/// Is each block uneven? Given by the cores that its periods lost, on a machine with `cores`.
+/// Tells for each block whether it is uneven, from the cores that its periods lost on a machine with `cores` cores.
 pub(super) fn uneven<T: Copy + PartialEq>(blocks: &[Vec<(T, f64)>], cores: f64) -> Vec<bool> {
     let usual = |treatment: T| {
         let all = blocks.iter().flatten().filter(|(of, _)| *of == treatment).map(|(_, lost)| *lost);
@@ -69,7 +70,7 @@ pub(super) fn uneven<T: Copy + PartialEq>(blocks: &[Vec<(T, f64)>], cores: f64) 
     unevenness.into_iter().map(|it| it >= least && it > 0.0).collect()
 }
 
-/// How many more cores the treatment with the largest loss lost than the one with the smallest, as means over its periods.
+/// How many more cores the treatment with the largest loss lost than the one with the smallest, on average over their periods.
 fn spread<T: Copy + PartialEq>(block: &[(T, f64)], usual: &[(T, f64)]) -> f64 {
     let above = usual.iter().map(|&(treatment, usual)| {
         let own = block.iter().filter(|(of, _)| *of == treatment).map(|(_, lost)| (lost - usual).max(0.0));

@@ -1,4 +1,4 @@
-//! Does the interval keep its promise without the blocks that lost CPU unevenly, and how much narrower is it? Uses the simulated
+//! Tests whether the interval keeps its promise without the blocks that lost CPU unevenly, and how much narrower it is. Uses the simulated
 //! sessions of [`super::simulation`], in which the neighbour shows as lost CPU, or does not.
 
 use super::comparison::{LEAST_TO_END, is_precise};

@@ -1,4 +1,4 @@
-//! Does the interval keep its promise? 2,000 simulated sessions of each kind with a known truth, from a fixed seed.
+//! Tests whether the interval keeps its promise, in 2,000 simulated sessions of each kind with a known truth, from a fixed seed.
 
 use super::comparison::{LEAST_TO_END, is_precise};
 use super::quantile::{SortedTimes, quantile_ratio};

@@ -98,7 +98,7 @@ impl TreatmentComparison {
                 .cpu_per_request
                 .map(|it| it.in_two_jvms(first.cpu_per_request, second.cpu_per_request)),
             carry_over: first.carry_over.or(second.carry_over),
-            // From one JVM to the next there is a step, and no trend.
+            // Between two JVMs the rate may jump. That is no trend, so only the trend within each JVM counts.
             trend: first.trend.or(second.trend),
         }
     }
@@ -109,7 +109,7 @@ struct Treated<'p> {
     treatment: Treatment,
     blocks: Vec<Vec<&'p CrossoverPeriod>>,
     times: SortedTimes,
-    /// Mean number of responses in a period of the treatment that has most.
+    /// The mean number of responses in a period, for the treatment with the most responses.
     most_per_period: f64,
 }
 
@@ -153,7 +153,7 @@ impl Treated<'_> {
         })
     }
 
-    /// `None` if no block is complete.
+    /// The figures of the treatment; `None` if no block is complete.
     fn figures(&self) -> Option<TreatmentFigures> {
         let quantile = |quantile| self.times.quantile_ms(quantile, None).filter(|_| self.knows(quantile));
         (!self.blocks.is_empty()).then(|| TreatmentFigures {

@@ -1,6 +1,6 @@
-//! Does the whole procedure keep its promises: rounds, interim analyses and the rule that ends them? Thousands of simulated sessions
-//! with known truth, from a fixed seed. Looking often and stopping at a good moment is the classical way to find differences that do
-//! not exist; here it must not help.
+//! Tests whether the whole procedure keeps its promises: rounds, interim analyses and the rule that ends them. It uses thousands of
+//! simulated sessions with known truth, from a fixed seed. Looking often and stopping at a good moment is the classical way to find
+//! differences that do not exist; here it must not help.
 
 use super::is_known;
 use crate::noise::{Noise, Shape};

@@ -1,5 +1,5 @@
-//! Do the intervals of a single analysis keep their promises? Thousands of simulated experiments with known truth, from a fixed seed.
-//! Whole sessions are in `stats/decided/simulation.rs`.
+//! Tests whether the intervals of a single analysis keep their promises, in thousands of simulated experiments with known truth, from a
+//! fixed seed. Whole sessions are in `stats/decided/simulation.rs`.
 
 use super::interval::BOOTSTRAP_FROM;
 use super::{Estimate, paired, unpaired};

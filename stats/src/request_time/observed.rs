@@ -39,8 +39,8 @@ pub(super) struct Observed<'a> {
     /// Mean time from a random moment to the end of a request that is in flight then.
     pub residual_ms: f64,
     pub rate_per_s: f64,
-    /// Completed requests, without their time before the window, plus the part of unfinished requests that had passed at its end: the
-    /// requests per second that the threads sampled in the window worked for.
+    /// Requests per second that the threads sampled in the window worked for: completed requests without their time before the window, plus
+    /// the part of the unfinished requests that had passed at its end.
     pub flow_per_s: f64,
     /// Share of the window in which the JVM stopped all threads, including the sampler.
     pub stopped_share: f64,

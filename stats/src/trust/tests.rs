@@ -349,10 +349,10 @@ fn of_several_runs_that_were_not_warm_the_most_unsteady_is_shown() {
         Record { warm_up: Some(warm_up), ..run("a", "c4", 100.0, 5.0) }
     };
     let [little, much] = [&[WarmUpFigure::Cpu][..], &[WarmUpFigure::Rate, WarmUpFigure::Compiler]];
-    let (_, said) = judged(&[warmed(&[]), warmed(little), warmed(much)]);
+    let (_, printed) = judged(&[warmed(&[]), warmed(little), warmed(much)]);
     let expected = "a under c4: still warming up when measuring began: the rate had not reached steady state and the \
         JVM's compiler was still busy after 10 s; use a longer `warmup` (and in 1 more of its runs)";
-    assert_eq!(said, expected);
+    assert_eq!(printed, expected);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The sessions that this user has begun on this machine. A result is data: whoever wrote it wrote its `command`, too. `--resume` repeats only
-//! a command line that stands here.
+//! Remembers the sessions that this user has begun on this machine. A result, with the `command` in it, may have been written by somebody
+//! else. So `--resume` repeats only a command line that is remembered here.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -10,33 +10,33 @@ use threadcount_load::whole_file;
 use threadcount_machine::cache;
 use threadcount_machine::trusted::{OWNER_ONLY, check_way};
 
-/// Some ten thousand different command lines. A larger file begins anew.
+/// Enough for some ten thousand different command lines. A larger file is started anew.
 const LARGEST_BYTES: u64 = 4 << 20;
 
-/// A command line, as its result has it, and the folder in which it was typed.
+/// A command line as its result stores it, and the folder in which it was typed.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Begun {
     folder: PathBuf,
     command: Vec<String>,
 }
 
-/// Remembers a command line. Where that is impossible, its session can only be resumed with the whole command.
+/// Remembers a command line. If that fails, its session can only be resumed with the whole command.
 pub(in crate::cli) fn remember(command: &[String]) {
     let _ = std::env::current_dir().and_then(|folder| add(&file(), folder, command));
 }
 
-/// The folder in which this command line was typed; the nearest above its result, if it was typed in several. `None`: never, as far as is
-/// known.
+/// The folder in which this command line was typed, or `None` if that is unknown. Of several folders it is the nearest one above the
+/// result.
 pub(super) fn folder_of(command: &[String], result: &Path) -> Option<PathBuf> {
     nearest(read(&file()), command, result)
 }
 
-/// Where the command lines are remembered.
+/// The file with the command lines.
 pub(super) fn file() -> PathBuf {
     cache::state_folder().join("sessions")
 }
 
-/// A line that others could have written is no memory of ours.
+/// Reads the file. It counts as empty if others could have written it.
 fn read(file: &Path) -> Vec<Begun> {
     let text = check_way(file).and_then(|()| whole_file::read_text(file, LARGEST_BYTES)).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -55,7 +55,7 @@ fn add(file: &Path, folder: PathBuf, command: &[String]) -> io::Result<()> {
         fs::remove_file(file)?;
     }
     let line = serde_json::to_string(&begun)? + "\n";
-    // In one piece: other sessions may begin at this moment.
+    // One write, because other sessions may add a line at the same moment.
     OpenOptions::new().append(true).create(true).mode(0o600).open(file)?.write_all(line.as_bytes())
 }
 
@@ -63,7 +63,7 @@ fn nearest(known: Vec<Begun>, command: &[String], result: &Path) -> Option<PathB
     let typed = known.into_iter().filter(|begun| begun.command == command).map(|begun| begun.folder);
     let nearness =
         |folder: &PathBuf| if result.starts_with(folder) { folder.components().count() } else { 0 };
-    // The last of several that are as near.
+    // Of several that are equally near, the last one.
     typed.max_by_key(nearness)
 }
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use threadcount_model::experiment::{Experiment, Server, Subject, Variant};
 use threadcount_servers::peer::build;
 
-/// One line for each command: those before and after a server, those of the servers behind it, and its own.
+/// One line for each command: those before and after a server, those of its backends, and the server's command.
 pub(super) fn shown(experiment: &Experiment) -> Vec<String> {
     running(experiment).flat_map(lines).collect()
 }
 
-/// The folders of its peers, whose programs are started.
+/// The folders of peers whose programs are started.
 pub(super) fn peers(experiment: &Experiment) -> Vec<PathBuf> {
     let peer = |server: &Server| match server {
         Server::Peer(peer) => build::find(&peer.peer).ok(),
@@ -23,7 +23,7 @@ fn running(experiment: &Experiment) -> impl Iterator<Item = &Variant> {
     experiment.variants.iter().filter(|variant| variant.skipped.is_none())
 }
 
-/// The servers of a variant, each with its name, in the order of their start.
+/// The servers of a variant with their names, in the order in which they start.
 fn servers(variant: &Variant) -> impl Iterator<Item = (String, &Server)> {
     let behind = |name: &str| format!("{}, behind it {name}", variant.name);
     let backends = variant.backends.iter().map(move |backend| (behind(&backend.name), &backend.server));

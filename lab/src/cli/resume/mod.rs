@@ -1,4 +1,4 @@
-//! `--resume`: a session that was broken off goes on, if everything is as it was.
+//! `--resume`: continues a session that was broken off, if everything is as it was.
 
 pub(super) mod begun;
 mod commands;
@@ -23,7 +23,7 @@ use threadcount_model::masked::{MASK, Secrets};
 use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
 
-/// More differences than this are counted.
+/// The number of differences that are listed. Further ones are only counted.
 const NAMED: usize = 8;
 
 /// The result of the session that was broken off.
@@ -33,10 +33,10 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Reads a result's folder, or the latest of a folder of results.
+    /// Reads the result in a folder, or the latest one of a folder of results.
     ///
     /// # Errors
-    /// There is no result that can be read, or others could have written it.
+    /// There is no readable result, or others could have written it.
     pub fn read(folder: &Path) -> miette::Result<Self> {
         let folder = latest(folder);
         let document = ResultFolder::read(&folder).into_diagnostic()?;
@@ -44,10 +44,10 @@ impl Earlier {
         Ok(Self { folder, document })
     }
 
-    /// The same with its folder, which is locked before it is read.
+    /// Locks the folder of a result, then reads it.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and that another session writes it.
+    /// As [`read`](Self::read), or another session writes it.
     pub fn locked(folder: &Path) -> miette::Result<(Self, ResultFolder)> {
         let folder = latest(folder);
         let result = folder.join(ResultFile::Result.name());
@@ -59,10 +59,10 @@ impl Earlier {
         Ok((Self::read(&folder)?, locked))
     }
 
-    /// The command that began it, to be run again in the folder where it was typed, which becomes the working folder.
+    /// The command that began the session, to be run in the folder where it was typed. That folder becomes the working folder.
     ///
     /// # Errors
-    /// It has secrets, which no result keeps, or this user has not typed it on this machine.
+    /// The command has secrets, which no result keeps, or this user has not typed it on this machine.
     pub fn command(&self) -> miette::Result<Command> {
         let words = &self.document.command;
         let folder = self.folder.display();
@@ -96,14 +96,14 @@ impl Earlier {
         Ok(cli.command)
     }
 
-    /// The runs that are not done again. What ended the session may work now.
+    /// The runs that are not repeated. The run that ended the session is repeated, since it may work now.
     pub fn done(mut self) -> Vec<Record> {
         let again: Vec<u32> = self.document.ended_by().iter().map(|record| record.position).collect();
         self.document.records.retain(|record| !again.contains(&record.position));
         self.document.records
     }
 
-    /// The instruments in its JVMs; `None`: its command is none of this version.
+    /// The instruments in the JVMs of that session, or `None` if this version cannot read its command.
     fn instruments(&self) -> Option<Instruments> {
         match Cli::try_parse_from(&self.document.command).ok()?.command {
             Command::Run(run) => Some(run.args.instruments()),
@@ -112,13 +112,13 @@ impl Earlier {
         }
     }
 
-    /// Prints the commands that a session goes on with, once it is known to be the same: its plan, its machine, this program, its instruments
-    /// and its servers' files. Nothing of it has run until then.
+    /// Checks that the session is the same (its plan, machine, program, instruments and the files of its servers), then prints the commands
+    /// that it will start. None of them has run until then.
     ///
     /// # Errors
     /// The differences, or a peer that others could have changed.
     pub fn announce(&self, experiment: &Experiment, instruments: Instruments) -> miette::Result<()> {
-        // What cannot run here is known only after peers are built.
+        // Only after peers are built is it known which variants cannot run here.
         let planned = |experiment: &Experiment| {
             let mut planned = experiment.clone();
             planned.variants.iter_mut().for_each(|variant| variant.skipped = None);
@@ -140,7 +140,7 @@ impl Earlier {
         Ok(())
     }
 
-    /// Checks that it is the same plan, on the same machine, with the same program and instruments.
+    /// Checks that plan, machine, program and instruments are the same.
     ///
     /// # Errors
     /// The differences.
@@ -174,7 +174,7 @@ impl Earlier {
     }
 }
 
-/// Refuses what a session goes on with where somebody else could have written it.
+/// Refuses a path that somebody else could have written.
 ///
 /// # Errors
 /// The owner, or what others can write.
@@ -188,7 +188,7 @@ pub(super) fn check_ours(path: &Path) -> miette::Result<()> {
     })
 }
 
-/// The value of `--resume`: the folder of a result, of which the file may be named.
+/// Reads the value of `--resume`: the folder of a result, or a file in it.
 pub(super) fn folder_parser() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| {
         let is_file = path.ends_with(ResultFile::Result.name()) && path.is_file();
@@ -199,15 +199,15 @@ pub(super) fn folder_parser() -> impl TypedValueParser<Value = PathBuf> {
     })
 }
 
-/// The command that began a session: this one, where it goes on with none.
+/// The command that began a session: that of the earlier session, or this one.
 pub(super) fn command_of(earlier: Option<&Earlier>) -> Vec<String> {
     earlier.map_or_else(command_line::words, |earlier| earlier.document.command.clone())
 }
 
-/// Where two documents differ, with both values.
+/// The places where two documents differ, with both values.
 fn differences<T: Serialize>(name: &str, before: &T, now: &T) -> miette::Result<Vec<String>> {
     let mut found = Vec::new();
-    // Through text, as the earlier one came.
+    // The value goes through text, as the earlier one did.
     let value = |it: &T| serde_json::to_string(it).and_then(|text| serde_json::from_str(&text));
     compare(name, &value(before).into_diagnostic()?, &value(now).into_diagnostic()?, &mut found);
     Ok(found)

@@ -1,4 +1,4 @@
-//! The programs of a session's servers, and the Java below them: are they those of its first run?
+//! Checks that the programs of a session's servers, and their Java, are those of its first run.
 
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,12 +14,12 @@ use threadcount_servers::command_line;
 use threadcount_servers::peer::build;
 use threadcount_servers::placeholders::Placeholders;
 
-/// What of a Java runtime changes with each of its builds.
+/// The files of a Java runtime that change with each of its builds.
 const OF_JAVA: [&str; 3] = ["release", "lib/modules", "lib/server/libjvm.so"];
 
 const NO_PLACEHOLDERS: Placeholders<'_> = Placeholders { port: 0, backends: &[], secret: "" };
 
-/// What differs from the session whose runs these are.
+/// The differences from the session that has these runs.
 pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String> {
     let jdks = Places::of_this_machine().find();
     let began = records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).min();
@@ -38,7 +38,7 @@ pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String
         }
     }
     changed.extend(clock_set_back(records, Timestamp::now()));
-    // The time of a change, which no copy and no package manager sets back.
+    // The time of the last change of the file's metadata, which neither a copy nor a package manager sets back.
     let is_newer = |path: &&PathBuf| {
         let time = path.metadata().map(|it| it.ctime());
         time.is_ok_and(|time| began.is_some_and(|began| time > began.as_second()))
@@ -48,13 +48,13 @@ pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String
     changed.into_iter().collect()
 }
 
-/// Files show when they were changed by the wall clock. If it was set back, a change since then looks older than the runs.
+/// Files show when they were changed by the wall clock. If the clock was set back, a later change looks older than the runs.
 fn clock_set_back(records: &[Record], now: Timestamp) -> Option<String> {
     let began = records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).max()?;
     (now < began).then(|| format!("the clock: the last run began at {began}, and it is {now} now"))
 }
 
-/// A process of a run.
+/// A process that a run started.
 struct Started<'a> {
     name: String,
     server: Option<&'a Server>,
@@ -62,11 +62,11 @@ struct Started<'a> {
     env: &'a BTreeMap<String, String>,
     java: Option<&'a str>,
     program: Option<&'a str>,
-    /// Its working folder, where that is not ours.
+    /// Its working folder, if it is not ours.
     folder: Option<&'a Path>,
 }
 
-/// The server of a run, and those behind it.
+/// The server of a run and its backends.
 fn started<'a>(record: &'a Record, variant: &'a Variant) -> Vec<Started<'a>> {
     let behind = record.server.backends.iter().filter_map(|facts| {
         let backend = variant.backends.iter().find(|it| it.name == facts.name)?;
@@ -93,7 +93,7 @@ fn started<'a>(record: &'a Record, variant: &'a Variant) -> Vec<Started<'a>> {
 }
 
 impl Started<'_> {
-    /// `None`: it would start with the same Java, or with none that is known.
+    /// Says which other Java it would start with. `None` if it is the same, or none is known.
     fn other_java(&self, jdks: &[Jdk]) -> Option<String> {
         let (before, now) = (self.java?, self.java_now(jdks)?);
         let is_other = !now.may_be(before);
@@ -112,7 +112,7 @@ impl Started<'_> {
         }
     }
 
-    /// Jars and web applications.
+    /// The jars and web applications of a process.
     fn archives(&self) -> Vec<PathBuf> {
         let Some(server) = self.server else { return Vec::new() };
         let found: Vec<_> = match server {
@@ -125,21 +125,21 @@ impl Started<'_> {
         };
         let found = found.into_iter().map(|(name, found)| found.unwrap_or_else(|_| PathBuf::from(name)));
         let words = command_line::words(server.text(), &NO_PLACEHOLDERS).unwrap_or_default();
-        // `-cp a.jar:b.jar`, `-javaagent:a.jar=x`.
+        // A word may contain several, as in `-cp a.jar:b.jar` or `-javaagent:a.jar=x`.
         let parts = words.iter().flat_map(|word| word.split([':', '=', ',']));
         let named = parts.filter(|part| part.ends_with(".jar") || part.ends_with(".war"));
         let folder = self.folder.unwrap_or_else(|| Path::new(""));
         found.chain(named.map(|part| folder.join(part))).filter(|path| path.is_file()).collect()
     }
 
-    /// Of a peer: each session builds it again.
+    /// The source files of a peer, because each session builds it again.
     fn sources(&self, began: Option<Timestamp>) -> Vec<PathBuf> {
         let Some(Server::Peer(peer)) = self.server else { return Vec::new() };
         build::find(&peer.peer).map(|folder| files_below(&folder, began)).unwrap_or_default()
     }
 }
 
-/// Without what a peer builds and writes: it is in `target`, or in a folder that a run has made.
+/// The files below a folder, without those that a peer builds or writes: they are in `target`, or in a folder made by a run.
 fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
     let was_there =
         |folder: &Path| made_at_s(folder).zip(began).is_none_or(|(made, at)| made < at.as_second());
@@ -154,8 +154,8 @@ fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
     .collect()
 }
 
-/// When a folder was made, in whole seconds since 1970: the clock of files is some milliseconds late. A file system
-/// that does not keep it has the oldest change of the folder and of what is in it.
+/// When a folder was made, in whole seconds since 1970, because the clock of files is some milliseconds late. If the file system does not
+/// store it, the oldest change of the folder and its content.
 fn made_at_s(folder: &Path) -> Option<i64> {
     let of_folder = folder.metadata().ok()?;
     if let Ok(made) = of_folder.created().map(Timestamp::try_from) {
@@ -166,7 +166,7 @@ fn made_at_s(folder: &Path) -> Option<i64> {
     changes.chain([of_folder.mtime()]).min()
 }
 
-/// A program, and what belongs to it if it is `java`.
+/// A program. For `java` also the files of its runtime.
 fn with_java(program: PathBuf) -> Vec<PathBuf> {
     let java = fs::canonicalize(&program).ok().filter(|path| path.ends_with("bin/java"));
     let home = java.as_deref().and_then(Path::parent).and_then(Path::parent);

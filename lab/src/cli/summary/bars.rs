@@ -1,28 +1,27 @@
-//! A compact picture of a distribution: one bar for each step of time up to p99, and one for the rest.
+//! A compact picture of a distribution: one bar for each step of time up to p99, and one for everything above.
 
 use threadcount_load::times::Times;
 use threadcount_model::figures;
 
-/// The most bars between the shortest time and p99.
+/// The largest number of bars between the shortest time and p99.
 const MOST_BARS: f64 = 12.0;
-/// A step is at least this part of p99, so that three digits tell its ends apart.
+/// The smallest step, as a part of p99, so that three digits can tell its ends apart.
 const LEAST_STEP: f64 = 0.01;
-/// The longest bar, in characters.
+/// The length of the longest bar, in characters.
 const WIDTH: f64 = 40.0;
-/// An eighth of a character to a whole one.
+/// The characters from one eighth of a block to a whole one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// One bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bar {
-    /// Times from here on, in milliseconds.
+    /// The lower bound of its times, in milliseconds.
     from_ms: f64,
-    /// Times below this, in milliseconds; the last bar reaches to the longest time.
+    /// The upper bound of its times, in milliseconds. The last bar reaches to the longest time.
     to_ms: f64,
     count: u64,
 }
 
-/// The lines of the picture; none where nothing was recorded.
+/// The lines of the picture, or none if nothing was recorded.
 #[must_use]
 pub fn lines(times: &Times) -> Vec<String> {
     let bars = bars(times);
@@ -40,7 +39,7 @@ pub fn lines(times: &Times) -> Vec<String> {
 
 fn bars(times: &Times) -> Vec<Bar> {
     let Some(summary) = times.summary() else { return Vec::new() };
-    // The figure of a bucket is its upper end, here as in the percentiles.
+    // The figure of a bucket is its upper end, as in the percentiles.
     let recorded: Vec<(f64, u64)> = (times.histogram().iter_recorded())
         .map(|step| (step.value_iterated_to() as f64 / 1e6, step.count_at_value()))
         .collect();
@@ -59,7 +58,7 @@ fn bars(times: &Times) -> Vec<Bar> {
         let to_ms = if index == rest { summary.max } else { start_of(index + 1) };
         Bar { from_ms: start_of(index), to_ms, count }
     };
-    // Nothing is beyond the body where the longest time is p99 itself.
+    // If the longest time is p99 itself, nothing is above it.
     counts
         .into_iter()
         .enumerate()
@@ -68,7 +67,7 @@ fn bars(times: &Times) -> Vec<Bar> {
         .collect()
 }
 
-/// The next of 1, 2, 2.5, 5, 10 times a power of ten; one microsecond at least.
+/// The next of 1, 2, 2.5, 5, 10 times a power of ten, and at least one microsecond.
 fn nice_step(least_ms: f64) -> f64 {
     let least_ms = least_ms.max(0.001);
     let power = 10_f64.powf(least_ms.log10().floor());
@@ -76,7 +75,7 @@ fn nice_step(least_ms: f64) -> f64 {
     nice.into_iter().find(|step| *step >= least_ms * 0.999_999).unwrap_or(10.0 * power)
 }
 
-/// A bar of so many characters, to an eighth; what is not nothing is at least an eighth.
+/// Draws a bar of this length in characters, to an eighth. A length above zero gives at least an eighth.
 fn draw(length: f64) -> String {
     let eighths = if length > 0.0 { ((length * 8.0).round() as usize).max(1) } else { 0 };
     let mut bar = "█".repeat(eighths / 8);

@@ -1,4 +1,4 @@
-//! The summary of one load for a terminal. Warnings come first: whether the figures can be trusted.
+//! The summary of one load for a terminal. The warnings come first, because they say whether the figures can be trusted.
 
 mod bars;
 mod pods;
@@ -13,15 +13,14 @@ use threadcount_load::report::LoadReport;
 use threadcount_model::figures;
 use threadcount_report::layout;
 
-/// How many causes of failure are listed one by one.
+/// The number of causes of failure that are listed one by one.
 const MOST_CAUSES: usize = 8;
-/// The column where the text beside a label begins.
+/// The column in which the text beside a label begins.
 const LABEL: usize = 10;
-/// Sentences are broken here, or at the width of a narrower terminal.
+/// The width at which sentences are broken, unless the terminal is narrower.
 const LINE_WIDTH: usize = 100;
 
-/// The summary, with the escape codes of colours; print it through [`anstream`], which takes them out where they do
-/// not belong.
+/// The summary with the escape codes of colours. Print it through [`anstream`], which removes them where they do not belong.
 #[must_use]
 pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
     let sections = [
@@ -37,7 +36,7 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
     filled.collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
-/// Warnings. What a closed loop leaves out applies to each closed loop: it is a note.
+/// The warnings. What a closed loop does not show is a note, because it applies to each closed loop.
 fn warnings(report: &LoadReport) -> Vec<String> {
     let cut_short = report.interrupted.then(|| {
         format!(
@@ -77,7 +76,7 @@ fn head(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     lines
 }
 
-/// None of a load that was over at once.
+/// The line of the rate, unless the load was over at once.
 fn rate(report: &LoadReport, outcome: &LoadOutcome) -> Option<String> {
     let rate = &report.rate_per_s;
     let asked = rate.asked.map(|asked| format!(", {} requested", figures::rate(asked))).unwrap_or_default();
@@ -98,7 +97,7 @@ fn requests(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
         0 => String::new(),
         count => format!("{} in flight at the start + ", figures::count(count)),
     };
-    // A request whose connection cannot be made has failed, and has not been sent.
+    // A request whose connection cannot be made has failed, but was not sent.
     let (begun, why) = match outcome.is_without_connection() {
         true => ("begun", "; no connection was made"),
         false => ("sent", ""),
@@ -151,7 +150,7 @@ fn picture(outcome: &LoadOutcome) -> Vec<String> {
     bars::lines(&outcome.response_time)
 }
 
-/// Status codes, and failures by cause.
+/// The status codes, and the failures by cause.
 fn answers(report: &LoadReport) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, (status, count)) in report.status.iter().enumerate() {
@@ -184,7 +183,7 @@ fn answers(report: &LoadReport) -> Vec<String> {
     lines
 }
 
-/// What the generator cost, how late it was, and what this kind of load leaves out.
+/// The generator's cost and lateness, and what this kind of load does not show.
 fn generator(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     let own = &report.generator;
     let per_request = match own.cpu_us_per_request {
@@ -217,7 +216,7 @@ fn generator(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     lines
 }
 
-/// How busy each core was; a full one first, because it limits the threads that are bound to it.
+/// The use of each core. A full core comes first, because it limits the threads that are bound to it.
 fn cores(busy: &[f64]) -> Option<String> {
     let shares: Vec<String> = busy.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
     let full: Vec<String> =
@@ -235,7 +234,7 @@ fn labelled(label: &str, text: &str) -> String {
     beside(label, LABEL, text)
 }
 
-/// A text that begins at a column beside its label, in lines that fit the terminal.
+/// A text that begins in a column beside its label, in lines that fit the terminal.
 fn beside(label: &str, column: usize, text: &str) -> String {
     let width = crate::cli::stdout::style().width.min(LINE_WIDTH);
     layout::labelled(label, column, &[text.to_owned()], width).join("\n")

@@ -7,12 +7,12 @@ use threadcount_load::times::TimesSummary;
 use threadcount_model::figures;
 use threadcount_report::layout;
 
-/// Lines of processes; the rest is in the JSON.
+/// The largest number of lines. The other processes are in the JSON.
 const MOST_LINES: usize = 16;
-/// A longer name is cut off at its beginning: the end tells pods of one Job apart.
+/// The width of a name. A longer one is cut at its beginning, because its end distinguishes the pods of a Job.
 const NAME_WIDTH: usize = 28;
 
-/// The lines; none where one process sent the load. First who is missing, then who could not keep up, then the slowest.
+/// The lines, or none if one process sent the load. Missing processes come first, then those that could not keep up, then the slowest.
 #[must_use]
 pub fn lines(pods: &[PodReport]) -> Vec<String> {
     if pods.is_empty() {
@@ -34,7 +34,7 @@ pub fn lines(pods: &[PodReport]) -> Vec<String> {
     layout::table(&rows, "<<>>>>>>><")
 }
 
-/// What is to be seen first.
+/// The order of the lines, by what the user must see first.
 fn weight(pod: &PodReport) -> f64 {
     let is_bottleneck = pod.generator.as_ref().is_some_and(|generator| generator.bottleneck);
     let p99_ms = pod.response_time_ms.map_or(0.0, |times| times.p99);

@@ -24,8 +24,8 @@ fn open(rate_per_s: f64) -> Pacing {
     Pacing::Open { shape: RateShape::Constant { rate_per_s }, arrivals: Arrivals::Constant }
 }
 
-/// Ten seconds: a request every 10 ms, sent 1 ms late, answered 20 to 29 ms after it was due. The last ones: a refusal,
-/// two responses with status 503, and one that is still in flight.
+/// A load of ten seconds. A request is due every 10 ms, sent 1 ms late, and answered 20 to 29 ms after it was due. The last four are a
+/// refusal, two responses with status 503, and one that is still in flight.
 fn outcome() -> LoadOutcome {
     let (started_ns, ended_ns) = (MS, 10_001 * MS);
     let (slices, _received) = channel();
@@ -67,7 +67,7 @@ fn summarized(pacing: Pacing, outcome: &LoadOutcome) -> String {
     plain(&LoadReport::naming(flag, outcome, &plan(pacing)), outcome)
 }
 
-/// The lines that start with a label, without it.
+/// The line that starts with a label, without the label.
 fn section<'t>(text: &'t str, label: &str) -> &'t str {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(label));
     line.and_then(|line| line.trim_start().strip_prefix(label)).unwrap_or_default().trim()
@@ -77,9 +77,9 @@ fn section<'t>(text: &'t str, label: &str) -> &'t str {
 fn what_was_in_flight_when_counting_began_is_part_of_the_sum() {
     let mut led_in = outcome();
     (led_in.counts.in_flight_at_start, led_in.counts.sent) = (5, 995);
-    let said = summarized(open(100.0), &led_in);
+    let printed = summarized(open(100.0), &led_in);
     assert_eq!(
-        section(&said, "requests"),
+        section(&printed, "requests"),
         "5 in flight at the start + 995 sent = 996 ok + 3 failed + 1 unfinished"
     );
 }
@@ -201,7 +201,7 @@ fn a_full_core_is_named_before_the_shares_of_all() {
     assert_eq!(cores(&[]), None);
 }
 
-/// What becomes of a request, and after how many milliseconds.
+/// The result of a request, which comes with a time in milliseconds.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Ok,
@@ -222,7 +222,7 @@ fn fates() -> impl Strategy<Value = Vec<(Fate, u64)>> {
     vec((fate, 1_u64..3_000), 0..60)
 }
 
-/// Requests that are due in a second; those without an end lasted until it was over.
+/// A load in which these requests are due within a second. Requests without an end lasted until the load was over.
 fn outcome_of(fates: &[(Fate, u64)]) -> LoadOutcome {
     let (started_ns, ended_ns) = (MS, 4_001 * MS);
     let (slices, _received) = channel();
@@ -257,7 +257,7 @@ fn outcome_of(fates: &[(Fate, u64)]) -> LoadOutcome {
     outcome
 }
 
-/// The numbers of lines that begin with one: a label is before the first of them.
+/// The numbers at the start of lines in the section of a label.
 fn counts(text: &str, label: &str) -> Vec<(u64, String)> {
     let from = text.lines().skip_while(|line| !line.starts_with(label));
     let lines = from.enumerate().take_while(|(at, line)| *at == 0 || line.starts_with("    "));
@@ -299,7 +299,7 @@ proptest! {
         prop_assert!(!says("NaN") && !says(" -0") && !says("inf"), "{text}");
         let rate = figures::rate(ok as f64 / 4.0);
         prop_assert!(section(&text, "rate").starts_with(&format!("{rate} completed")), "{text}");
-        // A percentile is shown where a response lies above it.
+        // A percentile is shown if a response lies above it.
         for (row, above) in [("p75", 0.25), ("p90", 0.1), ("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)] {
             let is_max = section(&text, row).starts_with("= max");
             prop_assert_eq!(is_max, ok > 0 && above * (ok as f64) < 1.0, "{} {}", row, text);
@@ -309,7 +309,7 @@ proptest! {
     }
 }
 
-/// The share of a bar in per cent.
+/// The share of a bar, in per cent.
 fn share(bar: &str) -> Option<f64> {
     bar.split(" %").next()?.split_whitespace().last()?.parse().ok()
 }

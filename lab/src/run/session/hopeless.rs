@@ -1,4 +1,4 @@
-//! Variants that do not work: their next runs would fail like the last ones.
+//! Finds variants that do not work: their next runs would fail like the last ones.
 
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;

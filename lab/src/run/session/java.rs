@@ -1,4 +1,5 @@
-//! All runs of a variant must use one Java: a command may be a script that chooses it, and a package manager may replace it meanwhile.
+//! Checks that all runs of a variant use one Java. A command may be a script that chooses it, and a package manager may replace it
+//! meanwhile.
 
 use threadcount_model::record::{Record, RunFailure};
 

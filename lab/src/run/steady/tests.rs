@@ -87,7 +87,7 @@ fn ends_at_level_rate(cpu_and_compiler_cores: &[(f64, f64)]) -> Option<usize> {
 #[test]
 fn a_level_rate_is_not_warm_while_the_compiler_takes_more_than_its_share() {
     let compiling = [(1.0, 0.4), (1.0, 0.3), (1.0, 0.2), (1.0, 0.1), (1.0, 0.04), (1.0, 0.03), (1.0, 0.02)];
-    // Seconds 4 to 6 are the first three whose mean, 5.7 %, is near; 5 to 7 are under 5 %.
+    // Seconds 4 to 6 are the first three with a mean near the limit, 5.7 %. Seconds 5 to 7 are below 5 %.
     assert_eq!(ends_at_level_rate(&compiling), Some(6));
     assert_eq!(ends_at_level_rate(&[(1.0, 0.23); 60]), None, "a compiler that never ends");
     assert_eq!(ends_at_level_rate(&[(1.0, 0.04); 3]), Some(2), "a look-alike within its share");
@@ -97,7 +97,7 @@ fn a_level_rate_is_not_warm_while_the_compiler_takes_more_than_its_share() {
 fn cpu_per_request_that_falls_is_not_warm_and_that_of_an_idle_server_does_not_count() {
     let falling = [1.8, 1.5, 1.2, 0.9, 0.7, 0.6, 0.6, 0.6].map(|cpu| (cpu, 0.0));
     assert_eq!(ends_at_level_rate(&falling), Some(7));
-    // One or two ticks of the CPU clock.
+    // The CPU clock has advanced by one or two ticks.
     assert_eq!(ends_at_level_rate(&[(0.01, 0.009), (0.03, 0.0), (0.01, 0.009)]), Some(2));
 }
 
@@ -124,7 +124,7 @@ fn ends_after_classes(classes_per_s: &[f64]) -> Option<usize> {
 
 #[test]
 fn a_jvm_that_still_loads_classes_is_not_warm_whatever_its_rate() {
-    // Seconds 3 to 5 have 24 a second, 4 to 6 have 4.
+    // Seconds 3 to 5 load 24 classes per second, seconds 4 to 6 load 4.
     assert_eq!(ends_after_classes(&[900.0, 250.0, 60.0, 12.0, 0.0, 0.0]), Some(5));
     assert_eq!(ends_after_classes(&[2.0, 0.0, 1.0]), Some(2), "a look-alike: a few");
     assert_eq!(ends_after_classes(&[400.0, 405.0, 398.0]), Some(2), "a look-alike: each request makes one");

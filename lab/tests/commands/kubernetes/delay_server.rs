@@ -1,4 +1,4 @@
-//! The server of the capacity tests, started by hand: it runs already when it is searched.
+//! The server of the capacity tests, started by hand, so that it runs before the search begins.
 
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_machine::port;
 
-/// It refuses all requests while it has too many connections: how long it takes decides nothing. It ends when it is dropped.
+/// Refuses all requests while it has too many connections, so that its speed decides nothing. It ends when it is dropped.
 pub struct DelayServer {
     process: Child,
     pub url: String,

@@ -1,4 +1,4 @@
-//! An API server of a few lines: it makes a Job's pods as processes of this machine, and answers as kube-apiserver 1.36 does.
+//! A small API server for tests: it runs the pods of a Job as processes on this machine, and answers like kube-apiserver 1.36.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,32 +13,32 @@ use tungstenite::protocol::{Role, WebSocket};
 
 const POLL: Duration = Duration::from_millis(20);
 
-/// What shall go wrong.
+/// What goes wrong in a test.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
     /// The user may not create Jobs.
     pub forbids_jobs: bool,
-    /// This pod finds no node.
+    /// The number of a pod for which there is no node.
     pub unscheduled: Option<u32>,
-    /// The clock of this pod's node is so many milliseconds ahead.
+    /// The number of a pod, and by how many milliseconds the clock of its node is ahead.
     pub clock_ahead: Option<(u32, u64)>,
     /// The user may not write to pods.
     pub forbids_attach: bool,
     /// The first line for each pod is lost on its way.
     pub loses_first_input: bool,
-    /// This pod is killed for its memory.
+    /// The number of a pod that is killed for its memory, and when.
     pub out_of_memory: Option<(u32, Moment)>,
-    /// When each pod has written a second with a response, no request is answered and logs break off, until the pods were listed so
-    /// often in vain.
+    /// When each pod has written a second with a response, no request is answered and logs break off, until the pods were listed this many
+    /// times without an answer.
     pub away: Option<u32>,
 }
 
-/// When a pod is killed.
+/// The moment at which a pod is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// It has written a second with a response.
+    /// When it has written a second with a response.
     HasSent,
-    /// It would get the order for the load with this number.
+    /// When it would get the order for the load with this number.
     Ordered(u64),
 }
 
@@ -94,14 +94,14 @@ impl FakeApi {
         Self { address, state, folder }
     }
 
-    /// `threadcount load`, for this cluster.
+    /// A call of `threadcount load` for this cluster.
     pub fn load(&self, arguments: &[&str]) -> Command {
         let mut command = self.threadcount("load");
         command.args(arguments);
         command
     }
 
-    /// Any command, for this cluster.
+    /// A call of any command for this cluster.
     pub fn threadcount(&self, command: &str) -> Command {
         let name = command;
         let mut command = Command::new(env!("CARGO_BIN_EXE_threadcount"));
@@ -109,12 +109,12 @@ impl FakeApi {
         command
     }
 
-    /// How many Jobs were made.
+    /// The number of Jobs that were made.
     pub fn jobs(&self) -> u32 {
         *self.state.jobs.lock().unwrap()
     }
 
-    /// The Job as it was sent.
+    /// The Job as the program sent it.
     pub fn job(&self) -> Option<Value> {
         self.state.job.lock().unwrap().clone()
     }
@@ -123,7 +123,7 @@ impl FakeApi {
         *self.state.is_removed.lock().unwrap()
     }
 
-    /// Processes that still run.
+    /// The number of processes that still run.
     pub fn running(&self) -> usize {
         let pods = self.state.pods.lock().unwrap();
         pods.iter().filter(|pod| pod.process.is_some() && pod.exit_code.lock().unwrap().is_none()).count()
@@ -161,7 +161,7 @@ impl State {
         self.pods.lock().unwrap().iter().for_each(|pod| pod.kill(rustix::process::Signal::TERM));
     }
 
-    /// Pods of a removed Job are listed until they have ended.
+    /// The pods. Those of a removed Job are listed until they have ended.
     fn pods(&self) -> Vec<Arc<FakePod>> {
         let is_removed = *self.is_removed.lock().unwrap();
         let pods = self.pods.lock().unwrap();
@@ -277,7 +277,7 @@ fn start(index: u32, name: &str, job: &Value) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap()
 }
 
-/// The line as a process on a machine would write it whose clock is ahead.
+/// The line as a process on a machine with a fast clock would write it.
 fn with_clock_ahead(text: &str, ahead_ms: u64) -> String {
     let Some(Ok(mut line)) = Line::find(text).filter(|_| ahead_ms > 0) else { return text.to_owned() };
     if let Message::Clock { unix_ns } = &mut line.message {
@@ -307,7 +307,7 @@ fn serve(stream: &TcpStream, state: &State) {
     }
 }
 
-/// What comes on the channel of standard input goes to the process, in order, until the client closes the connection.
+/// Passes the channel of standard input to the process, in order, until the client closes the connection.
 fn attach(mut stream: &TcpStream, state: &State, target: &str, key: &str) {
     let pod = state
         .pods
@@ -411,7 +411,7 @@ fn write_log(mut stream: &TcpStream, state: &State, pod: &FakePod) -> std::io::R
         if state.is_away() {
             return Err(std::io::ErrorKind::ConnectionReset.into());
         }
-        // In this order: what was written before the end is in the log.
+        // The order matters: everything written before the end must be in the log.
         let has_ended = pod.exit_code.lock().unwrap().is_some();
         let new = pod.log.lock().unwrap()[sent..].to_vec();
         if !new.is_empty() {
@@ -430,7 +430,7 @@ struct Request {
     method: String,
     target: String,
     body: String,
-    /// Of one that asks for another protocol.
+    /// The key of a client that asks for another protocol.
     websocket_key: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `threadcount load`, `run` and `compare --kubernetes` against an API server of the tests: pods are processes of this machine.
+//! `threadcount load`, `run` and `compare --kubernetes` with the API server of the tests, whose pods are processes on this machine.
 
 mod delay_server;
 mod fake_api;
@@ -25,7 +25,7 @@ fn count(document: &Value, key: &str) -> u64 {
     document["requests"][key].as_u64().unwrap()
 }
 
-/// A load of 100/s for so long, from two pods.
+/// A load of 100/s from two pods, for this long.
 fn two_pods(api: &FakeApi, url: &str, lasts: &str) -> Command {
     let flags = [
         "-r",
@@ -60,7 +60,7 @@ fn four_pods_send_one_load_and_the_result_is_that_of_one_machine() {
     let (server, api) = (TinyServer::start(), FakeApi::start(Trouble::default()));
     let url = server.url("/{seq:1}");
     let flags = ["-r", "200/s", "-d", "2s", "-c", "16", "--grace", "5s", "--kubernetes=fake", "--pods", "4"];
-    // The pods have no such variable.
+    // The variable does not exist in the pods.
     let secret = ["-H", "X-Key: ${THREADCOUNT_TEST_KEY}"];
     let mut command = api.load(&[&url, "--start-after", "30s", "--json"]);
     let output = command.args(flags).args(secret).env("THREADCOUNT_TEST_KEY", "s3cret").output().unwrap();

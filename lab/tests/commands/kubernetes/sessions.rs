@@ -1,4 +1,4 @@
-//! `compare --kubernetes` and `run --kubernetes`: pods that stay send the loads of a session.
+//! `compare --kubernetes` and `run --kubernetes`: pods that stay for the session send its loads.
 
 use super::delay_server::DelayServer;
 use super::fake_api::{FakeApi, Moment, Trouble};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Output};
 
-/// Two servers that run already, compared from two pods.
+/// Compares two running servers from two pods.
 fn compare(api: &FakeApi, one: &TinyServer, other: &TinyServer, folder: &str, runs: &str) -> Command {
     let mut command = api.threadcount("compare");
     let targets = [format!("one={}", one.url("")), format!("other={}", other.url(""))];
@@ -35,7 +35,7 @@ fn folder() -> (tempfile::TempDir, String) {
 fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
     let (one, other, api) = (TinyServer::start(), TinyServer::start(), FakeApi::start(Trouble::default()));
     let (_kept, out) = folder();
-    // The pods have no such variable, and what looks like one in its value is sent as it is.
+    // The variable does not exist in the pods, and text in its value that looks like a variable is sent as it is.
     let key = ["-H", "X-Key: ${THREADCOUNT_TEST_KEY}"];
     let mut command = compare(&api, &one, &other, &out, "1");
     let output = command.args(key).env("THREADCOUNT_TEST_KEY", "s3cret${PATH}").output().unwrap();

@@ -1,5 +1,5 @@
-//! A driver without a kernel, which the engine's tests run over: it answers each request, and can be late, slow to connect,
-//! send its responses in two pieces or all in one burst, or break.
+//! A driver without a kernel for the engine's tests. It answers each request, and can be late, slow to connect, send its responses in two
+//! pieces or all in one burst, or break.
 
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Completion, Event, Slot, Wake};
@@ -15,33 +15,33 @@ use std::thread::sleep;
 use std::time::Duration;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-/// Where a response in two pieces is cut: the pieces differ in length.
+/// The place at which a response is cut in two; the pieces have different lengths.
 const CUT: usize = 20;
 
-/// Behaviour of the driver in a test.
+/// The behaviour of the driver in a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Habits {
-    /// The thread comes back so late from the wait after this many requests, as after SIGSTOP.
+    /// After this many requests, the thread comes back this late from its wait, as after SIGSTOP.
     pub late_after: Option<(u64, Duration)>,
-    /// A response arrives so long after its request.
+    /// The time from a request to its response.
     pub answers_after: Duration,
-    /// No response is handed over before this moment and before each connection waits for one; then all of them are.
+    /// All responses are held back until this moment, and until each connection waits for one.
     pub stalls_until_ns: Nanos,
-    /// Stamps are so much too early.
+    /// How much too early the stamps are.
     pub stamps_early: Duration,
     /// Each response has a segment that came out of order.
     pub is_out_of_order: bool,
     /// CPU time that each connect costs.
     pub connect_costs: Duration,
-    /// Connects after so many are neither accepted nor refused ...
+    /// The number of connects that are accepted. Later ones are neither accepted nor refused, up to the one before `accepts_again_from`.
     pub accepts: Option<u32>,
-    /// ... up to the one before this, counted from 1.
+    /// The connect, counted from 1, from which connects are accepted again.
     pub accepts_again_from: Option<u32>,
     /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
-    /// A wait brings no more responses than this.
+    /// The largest number of responses that one wait brings.
     pub most_per_wait: Option<u64>,
-    /// The wait after so many requests fails.
+    /// The wait after this many requests fails.
     pub breaks_after: Option<u64>,
 }
 
@@ -52,29 +52,27 @@ pub(crate) enum Step {
     Sent,
 }
 
-/// The account of what the engine did.
+/// Counts the actions of the engine.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
-    /// Requests over each slot.
+    /// The number of requests over each slot.
     pub carried: Vec<u64>,
-    /// Most connects under way at once.
+    /// The largest number of connects under way at once.
     pub most_connecting: u32,
-    /// All waits.
     pub waits: Vec<Wait>,
-    /// The steps of sending and taking, in their order.
+    /// The steps of sending and taking, in order.
     pub steps: Vec<Step>,
 }
 
-/// One wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
-    /// Requests that were sent before.
+    /// The number of requests that were sent before the wait.
     pub sent: u64,
-    /// Each connection had one under way.
+    /// Whether each connection had a request under way.
     pub all_busy: bool,
-    /// The event that was to end it.
+    /// The events that could end the wait.
     pub wake: Wake,
-    /// How long it may have lasted.
+    /// The longest time that the wait could last.
     pub at_most: Duration,
 }
 
@@ -85,7 +83,7 @@ pub(crate) struct Simulated<'a> {
     answered: u64,
     connects: u32,
     connecting: Vec<Slot>,
-    /// Requests under way, and when their responses arrive.
+    /// The requests under way, with the times at which their responses arrive.
     waiting: VecDeque<(Slot, Nanos)>,
     came: VecDeque<(Slot, Event, Nanos)>,
     requests: PhantomData<&'a [u8]>,
@@ -114,7 +112,7 @@ impl<'a> Simulated<'a> {
         self.came.extend(pieces.iter().map(|&len| (slot, Event::Received(len), at_ns)));
     }
 
-    /// Are the responses held back that have arrived?
+    /// Whether responses that have arrived are held back.
     fn stalls(&mut self, now_ns: Nanos) -> bool {
         let until_ns = self.habits.stalls_until_ns;
         if now_ns >= until_ns && self.waiting.len() == self.account.borrow().carried.len() {
@@ -173,7 +171,7 @@ impl<'a> Simulated<'a> {
         if let Some((count, late)) = self.habits.late_after
             && self.sent >= count
         {
-            // What is under way is answered meanwhile, and seen when the thread comes back.
+            // Requests under way are answered meanwhile; the thread sees the responses when it comes back.
             self.habits.late_after = None;
             sleep(late);
         }

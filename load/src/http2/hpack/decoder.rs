@@ -1,19 +1,19 @@
-//! Header blocks, read.
+//! Decodes header blocks.
 
 use super::static_table::STATIC_TABLE;
 use super::table::DynamicTable;
 use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES, huffman, integer};
 
-/// Why a header block cannot be read.
+/// The reason why a header block cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::http2) enum HpackError {
-    /// It is not a header block (RFC 7541).
+    /// The bytes are not a header block (RFC 7541).
     Malformed,
-    /// Its fields are larger than was allowed.
+    /// The fields are larger than allowed.
     TooLarge,
 }
 
-/// The memory that a connection keeps for the next name and the next value, each.
+/// The most memory that a connection keeps for reading the next name and the next value.
 const LARGEST_SCRATCH_BYTES: usize = 4_096;
 
 /// The state that the server's header blocks refer to.
@@ -30,15 +30,15 @@ impl Decoder {
         Self { table: DynamicTable::new(), version: 0, name: Vec::new(), value: Vec::new() }
     }
 
-    /// Equal as long as the dynamic table is the same: equal blocks then have equal fields.
+    /// A number that changes with the dynamic table: with equal numbers, equal blocks have equal fields.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Reads a whole block, field by field.
+    /// Decodes a whole block, field by field.
     ///
     /// # Errors
-    /// The table is of no further use.
+    /// The block is malformed or too large; the table cannot be used any more.
     pub fn decode(
         &mut self,
         mut block: &[u8],
@@ -57,7 +57,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Size updates stand at the beginning of a block, at most two of them (RFC 7541 section 4.2).
+    /// Applies the size updates at the beginning of a block, at most two (RFC 7541 section 4.2).
     fn resize(&mut self, block: &mut &[u8]) -> Option<()> {
         for _ in 0..2 {
             if block.first().is_none_or(|first| first & 0xe0 != 0x20) {
@@ -70,7 +70,7 @@ impl Decoder {
         Some(())
     }
 
-    /// Reads one field. Returns the bytes of its name and value.
+    /// Reads one field; returns the number of bytes in its name and value.
     fn field(&mut self, block: &mut &[u8], on_field: &mut impl FnMut(&[u8], &[u8])) -> Option<usize> {
         let first = *block.first()?;
         if first & 0x80 != 0 {
@@ -80,7 +80,7 @@ impl Decoder {
         }
         let is_added = first & 0x40 != 0;
         if !is_added && first & 0x20 != 0 {
-            // A size update after a field.
+            // A size update must not follow a field.
             return None;
         }
         let index = integer::read(block, if is_added { 6 } else { 4 })?;

@@ -1,8 +1,8 @@
-//! Header blocks, written.
+//! Encodes header blocks.
 //!
-//! Fields that every request has are entered into the dynamic table once and take one byte from then on. Nothing is
-//! ever evicted: what does not fit is sent as it is, so that a block that entered nothing stays right as long as
-//! nothing else is entered. Strings are not Huffman-coded, which would cost both sides more than it saves on a fast network.
+//! Fields that every request has are entered into the dynamic table once and take one byte from then on. Nothing is ever evicted: a field
+//! that does not fit is sent as it is. So a block that entered nothing stays right as long as nothing else is entered. Strings are not
+//! Huffman-coded, which would cost both sides more than it saves on a fast network.
 
 use super::static_table::STATIC_TABLE;
 use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES, integer};
@@ -10,11 +10,11 @@ use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES, integer};
 /// The state that our header blocks refer to.
 #[derive(Debug)]
 pub(in crate::http2) struct Encoder {
-    /// The oldest first.
+    /// The entries of the table, the oldest first.
     entries: Vec<(Vec<u8>, Vec<u8>)>,
     bytes: usize,
     max_bytes: usize,
-    /// The server's limit has changed, which the next block announces.
+    /// The server's limit has changed, which the next block must announce.
     is_resized: bool,
     version: u64,
 }
@@ -24,12 +24,12 @@ impl Encoder {
         Self { entries: Vec::new(), bytes: 0, max_bytes: DEFAULT_TABLE_BYTES, is_resized: false, version: 0 }
     }
 
-    /// Equal as long as a block means the same.
+    /// A number that stays the same as long as an encoded block keeps its meaning.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The server's SETTINGS_HEADER_TABLE_SIZE.
+    /// Applies the server's SETTINGS_HEADER_TABLE_SIZE.
     pub fn set_max_bytes(&mut self, allowed: usize) {
         let max_bytes = allowed.min(DEFAULT_TABLE_BYTES);
         if max_bytes != self.max_bytes {
@@ -41,17 +41,17 @@ impl Encoder {
         }
     }
 
-    /// To be called before the first field of each block.
+    /// Must be called before the first field of each block.
     pub fn begin(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.is_resized) {
-            // The first empties the table (RFC 7541 section 4.2).
+            // The first update empties the table (RFC 7541 section 4.2).
             integer::write(out, 0x20, 5, 0);
             integer::write(out, 0x20, 5, self.max_bytes);
             self.version += 1;
         }
     }
 
-    /// Writes a field. `varies`: entering it into the table would be of no use.
+    /// Writes a field. `varies` is true if entering it into the table would be of no use.
     pub fn field(&mut self, out: &mut Vec<u8>, name: &[u8], value: &[u8], varies: bool) {
         let (index, is_whole) = self.find(name, value);
         if is_whole {

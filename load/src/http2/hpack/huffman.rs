@@ -1,7 +1,7 @@
-//! The Huffman code of HPACK (RFC 7541 appendix B). It is canonical, so that the lengths of its codes define it: codes of one
-//! length are consecutive, in the order of their symbols.
+//! The Huffman code of HPACK (RFC 7541 appendix B). It is canonical, so the lengths of its codes define it: codes of one length are
+//! consecutive, in the order of their symbols.
 
-/// The bits of each symbol's code; the last symbol ends a string and is never sent.
+/// The number of bits of each symbol's code. The last symbol ends a string and is never sent.
 const LENGTHS: [u8; SYMBOLS] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28,
     28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6,
@@ -24,13 +24,13 @@ const LONGEST: usize = 30;
 struct Codes {
     first: u32,
     count: u32,
-    /// Where their symbols begin in `Table::symbols`.
+    /// The index in `Table::symbols` of the first symbol with this length.
     begin: u32,
 }
 
 struct Table {
     codes: [Codes; LONGEST + 1],
-    /// In the order of their codes.
+    /// The symbols in the order of their codes.
     symbols: [u16; SYMBOLS],
 }
 
@@ -58,7 +58,7 @@ const fn table() -> Table {
     Table { codes, symbols }
 }
 
-/// Appends the decoded string. `None`: it is not a Huffman string.
+/// Appends the decoded string; `None` if it is not a Huffman string.
 pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let (mut bits, mut count) = (0_u64, 0_usize);
     for &byte in bytes {
@@ -73,11 +73,11 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Option<()> {
             bits &= (1 << count) - 1;
         }
     }
-    // Less than a byte of ones fills the last byte (RFC 7541 section 5.2).
+    // Fewer than eight one bits may fill the last byte (RFC 7541 section 5.2).
     (count < 8 && bits == (1 << count) - 1).then_some(())
 }
 
-/// The symbol that the first of `count` bits are, and how many they are.
+/// The symbol at the beginning of `count` bits, and the number of its bits.
 #[inline]
 fn first_symbol(bits: u64, count: usize) -> Option<(u16, usize)> {
     for length in SHORTEST..=count.min(LONGEST) {

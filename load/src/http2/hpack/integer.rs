@@ -1,9 +1,9 @@
 //! Integers with a prefix (RFC 7541 section 5.1).
 
-/// Larger ones have no use: a header block has at most 64 KiB.
+/// The largest integer: a header block has at most 64 KiB, so larger ones have no use.
 const MAX: usize = 1 << 28;
 
-/// Reads an integer whose first byte has `prefix` bits of it. `None`: it is cut off or too large.
+/// Reads an integer that begins with the last `prefix` bits of the first byte; `None` if it is cut off or too large.
 pub(super) fn read(bytes: &mut &[u8], prefix: u32) -> Option<usize> {
     let (&first, mut rest) = bytes.split_first()?;
     let mask = (1_usize << prefix) - 1;

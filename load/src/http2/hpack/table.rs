@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 const LARGEST_SPARE_BYTES: usize = 256;
 
-/// The latest fields, the newest first. The memory of those that were evicted is used again.
+/// The latest fields, the newest first. The memory of evicted fields is used again.
 #[derive(Debug)]
 pub(super) struct DynamicTable {
     entries: VecDeque<Entry>,
@@ -16,7 +16,7 @@ pub(super) struct DynamicTable {
 
 #[derive(Debug)]
 struct Entry {
-    /// The name and, behind it, the value.
+    /// The name, followed by the value.
     text: Vec<u8>,
     name_bytes: usize,
 }
@@ -26,18 +26,18 @@ impl DynamicTable {
         Self { entries: VecDeque::new(), spare: Vec::new(), bytes: 0, max_bytes: DEFAULT_TABLE_BYTES }
     }
 
-    /// Name and value of the entry; 0 is the newest.
+    /// The name and value of an entry; 0 is the newest.
     pub fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let entry = self.entries.get(index)?;
         Some(entry.text.split_at(entry.name_bytes))
     }
 
-    /// An empty text for a new entry.
+    /// An empty text for a new entry, with memory that can be used again.
     pub fn text(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Adds a name with the value behind it. One that is larger than the table empties it.
+    /// Adds a name with the value behind it. An entry that is larger than the table empties it.
     pub fn insert(&mut self, text: Vec<u8>, name_bytes: usize) {
         let added = text.len() + ENTRY_OVERHEAD_BYTES;
         self.evict_to(self.max_bytes.saturating_sub(added));
@@ -62,7 +62,7 @@ impl DynamicTable {
         }
     }
 
-    /// Keeps the memory of a text, unless it is much: the server decides how long and how many there are.
+    /// Keeps the memory of a text unless it is large, because the server decides how long and how many the texts are.
     fn keep(&mut self, mut text: Vec<u8>) {
         if text.capacity() <= LARGEST_SPARE_BYTES {
             text.clear();

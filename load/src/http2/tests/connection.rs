@@ -1,4 +1,4 @@
-//! The life of a connection: how it opens, how wide it is, how it ends, and what it remembers.
+//! The life of a connection: how it opens, how many streams it allows, how it ends, and what it remembers.
 
 use super::complete;
 use super::peer::{self, Peer, block, data, frame, head_200, headers, request, settings};
@@ -165,7 +165,7 @@ fn a_table_that_was_smaller_for_a_moment_is_empty() {
     peer.session.receive(&[head_200(1, true), settings(&[(1, 0), (1, 4_096)])].concat());
     peer.sent();
     peer.session.send(0, &request("GET", "")).unwrap();
-    // To 0, to 4,096, and all anew.
+    // The table size goes to 0 and then to 4,096, and all fields are entered anew.
     assert_eq!(peer.sent().split_off(9), [&[0x20, 0x3f, 0xe1, 0x1f], &first[..]].concat());
 }
 
@@ -195,7 +195,7 @@ fn a_header_block_that_refers_to_the_table_is_read_anew_when_the_table_changed()
         peer.session.receive(&frame(1, 5, id, block));
         peer.ends()[0].1
     };
-    // 62 is the newest entry: `:status: 201`, then `:status: 202`.
+    // Index 62 is the newest entry: `:status: 201`, then `:status: 202`.
     let add = |digit: u8| [&[0x48, 3][..], &[b'2', b'0', digit]].concat();
     assert_eq!(status(1, &add(b'1')), complete(201, 0));
     assert_eq!(status(3, &[0xbe]), complete(201, 0));

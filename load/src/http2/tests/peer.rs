@@ -12,12 +12,12 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A session of so many streams, which the server has set up.
+    /// A session with this many streams, which the server has set up.
     pub fn open(width: u32) -> Self {
         Self::over(Http2Session::new(width, None))
     }
 
-    /// The same with one stream, of whose responses these fields and the body are read.
+    /// A session with one stream that reads these fields and the body of responses.
     pub fn reading(fields: &[&str]) -> Self {
         Self::over(Http2Session::new(1, Some(&Arc::new(ReadParts::whole(fields)))))
     }

@@ -1,4 +1,4 @@
-//! The h2 library as the server.
+//! Random exchanges with the h2 library as the server.
 
 use crate::http2::{Http2Session, StreamEnd};
 use crate::request::FieldRequest;
@@ -23,9 +23,9 @@ proptest! {
     }
 }
 
-/// Sends requests with bodies of the first lengths and gets responses with bodies of the second.
+/// Sends requests with bodies of the first lengths, and expects responses with bodies of the second.
 async fn exchange(bodies: &[(usize, usize)], table_bytes: u32, window_bytes: u32) {
-    // Large enough that no side ever waits for the other to read.
+    // The buffer is so large that neither side ever waits for the other to read.
     let (mut ours, theirs) = tokio::io::duplex(1 << 26);
     let local = tokio::task::LocalSet::new();
     local.spawn_local(serve(theirs, table_bytes, window_bytes));
@@ -73,7 +73,7 @@ fn asking(number: usize, sent: usize, received: usize) -> Arc<FieldRequest> {
     Arc::new(FieldRequest::new(request.unwrap(), None, |name| name == "x-received"))
 }
 
-/// All characters of a value, which the server sends in its Huffman code.
+/// All characters that a value may have; the server sends them with its Huffman code.
 fn all_characters() -> Vec<u8> {
     (b'!'..=b'~').chain(0x80..=0xff).collect()
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{env, fs, process};
 
-/// An authority, and what it signed for `server.test` and for a client.
+/// An authority, with the certificates that it signed for `server.test` and for a client.
 struct Authority {
     folder: PathBuf,
     certificate: CertificateDer<'static>,
@@ -19,7 +19,7 @@ struct Authority {
 }
 
 impl Authority {
-    /// `name` sets the folders of tests that run at once apart.
+    /// A new authority. `name` keeps the folders of concurrent tests apart.
     fn new(name: &str) -> Self {
         let folder = env::temp_dir().join(format!("threadcount-tls-{}-{name}", process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -68,7 +68,7 @@ impl Authority {
         Arc::new(config)
     }
 
-    /// A plan that trusts it.
+    /// A plan that trusts the authority.
     fn plan(&self) -> LoadPlan {
         plan().with(|plan| {
             plan.tls.ca_files = vec![self.file("ca.pem")];
@@ -89,7 +89,7 @@ fn plan() -> LoadPlan {
     LoadPlan::closed(requests, NonZeroU32::MIN, Stop::Duration(Duration::from_secs(1)))
 }
 
-/// Both ends after a handshake in memory, or what went wrong.
+/// Both ends after a handshake in memory, or the error.
 fn shake_hands(
     plan: &LoadPlan,
     client: &Arc<ClientConfig>,
@@ -97,7 +97,7 @@ fn shake_hands(
 ) -> Result<(ClientConnection, ServerConnection), rustls::Error> {
     let mut client = ClientConnection::new(Arc::clone(client), server_name(plan).unwrap())?;
     let mut server = ServerConnection::new(Arc::clone(server))?;
-    // Some rounds more than a handshake has, so that session tickets arrive too.
+    // There are more rounds than a handshake needs, so that session tickets arrive too.
     for _ in 0..6 {
         let mut wire = Vec::new();
         while client.wants_write() {
@@ -154,7 +154,7 @@ fn a_certificate_of_an_authority_is_refused_as_that_of_a_server_by_its_cause() {
     assert_eq!(cause, FailureCause::Certificate(CertificateProblem::Authority), "{error}");
 }
 
-/// Keeps the name that a client sent.
+/// Remembers the name that a client sent.
 #[derive(Debug)]
 struct NameKeeper(std::sync::Mutex<Option<String>>, Arc<CertifiedKey>);
 

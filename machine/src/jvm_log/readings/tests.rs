@@ -1,4 +1,4 @@
-//! Lines that Temurin 25.0.3 and 21.0.8 wrote with a heap of 40 MB. The figures beside them were added up by another program.
+//! Logs that Temurin 25.0.3 and 21.0.8 wrote with a heap of 40 MB. Another program added up the expected figures.
 
 use super::*;
 use threadcount_model::record::jvm_log::Stopped;

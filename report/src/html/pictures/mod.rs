@@ -42,7 +42,6 @@ pub struct Pictures {
     pub against: Against,
 }
 
-/// The pictures of one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadPictures {
     pub words: String,

@@ -46,7 +46,6 @@ pub enum ExternalError {
     /// The tool gave up.
     #[error("ab gave up ({status}): {words}")]
     GaveUp {
-        /// The exit status.
         status: ExitStatus,
         /// The last line that the tool printed.
         words: String,

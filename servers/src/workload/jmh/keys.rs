@@ -5,7 +5,6 @@ use threadcount_model::experiment::BenchmarkMethod;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::value_kinds::Text;
 
-/// The keys of a benchmark.
 pub fn keys() -> Keys<BenchmarkMethod> {
     Keys {
         kind: CheckedKey::new::<Text>("benchmark", "A jar of JMH's: a module of jvm/, or a path.", text),

@@ -9,12 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Every path redirects to one of 21 images, chosen at random. One page is its own:
- * {@code /thread-info} returns the thread that handles the request.
+ * A server that redirects every path to one of 21 images, chosen at random. Only {@code /thread-info} returns the thread that handles the
+ * request.
  */
 public final class AvatarServer implements AutoCloseable {
     private static final int IMAGES = 21;
-    /** The server's default backlog of 50 would refuse clients that connect at once. */
+    /** The default backlog of 50 would refuse clients that connect at once. */
     private static final int BACKLOG = 1024;
 
     private final HttpServer server;
@@ -23,7 +23,9 @@ public final class AvatarServer implements AutoCloseable {
         this.server = server;
     }
 
-    /** Starts it with {@code --threads=single|cached|virtual} (single) and {@code --port=N} (8080; 0 is a free one). */
+    /**
+     * Starts the server; {@code --threads=single|cached|virtual} (default single) and {@code --port=N} (default 8080, 0 for a free port).
+     */
     public static void main(String[] args) throws IOException {
         Options options;
         try {

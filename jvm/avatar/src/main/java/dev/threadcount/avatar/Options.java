@@ -40,7 +40,7 @@ record Options(ThreadModel threads, int port) {
                 return port;
             }
         } catch (NumberFormatException notANumber) {
-            // Refused below, with those that are too large.
+            // The error below covers this too.
         }
         throw new IllegalArgumentException("no port " + arg + ": " + USAGE);
     }

@@ -3,9 +3,9 @@ package dev.threadcount.avatar;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
-/** The threads of the handlers of an {@link com.sun.net.httpserver.HttpServer}. */
+/** The threads on which an {@link com.sun.net.httpserver.HttpServer} runs its handlers. */
 enum ThreadModel {
-    /** The one thread that accepts connections and reads requests also handles them: the server's default. */
+    /** The server's default: the thread that accepts connections and reads requests also handles them. */
     SINGLE {
         @Override
         Executor executor() {
@@ -27,6 +27,6 @@ enum ThreadModel {
         }
     };
 
-    /** What {@link com.sun.net.httpserver.HttpServer#setExecutor} wants; null is its default. */
+    /** The argument for {@link com.sun.net.httpserver.HttpServer#setExecutor}; null is the server's default. */
     abstract Executor executor();
 }

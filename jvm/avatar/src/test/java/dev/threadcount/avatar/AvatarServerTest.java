@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The server as it is started, on a port of its own. */
+/** Tests the server as it is started, on a free port. */
 class AvatarServerTest {
     @ParameterizedTest
     @EnumSource

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** A server of the chain in a process of its own, on a port that the system chose. */
+/** A server of the chain in a separate process, on a port that the system chose. */
 final class Jar implements AutoCloseable {
     private static final Pattern STARTED = Pattern.compile("started on port (\\d+)");
 

@@ -13,40 +13,40 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 /**
- * Sends many requests at once, each on a virtual thread that blocks: for its response, for its place in the queue of
- * responses, and for a delay after it.
+ * Sends many requests at once, each on a virtual thread that blocks: for its response, for its place in the queue of responses, and for a
+ * delay after that.
  *
  * @param url the URL of the requests
  * @param delay how long each thread sleeps after its response
  */
 public record Client(URI url, Duration delay) {
     /**
-     * What became of the requests.
+     * The outcome of the requests.
      *
-     * @param answers how many responses had the status 200
-     * @param failures how many were not, by cause
-     * @param elapsed from the first request to the end of the last thread
+     * @param answers the number of responses with status 200
+     * @param failures the number of other requests, by cause
+     * @param elapsed the time from the first request to the end of the last thread
      */
     public record Outcome(int answers, Map<String, Integer> failures, Duration elapsed) {
         /**
          * The number of all failures.
          *
-         * @return how many requests did not get the status 200
+         * @return the number of requests that did not get status 200
          */
         public int failed() {
             return failures.values().stream().mapToInt(Integer::intValue).sum();
         }
     }
 
-    /** A response, or why there is none. */
+    /** A response, or the reason why there is none. */
     private record Answer(String body, String failure) {}
 
     /**
      * Sends the requests and waits for all of them.
      *
-     * @param count how many
-     * @param onAnswer gets each body as it comes, on the calling thread
-     * @return what became of them
+     * @param count the number of requests
+     * @param onAnswer gets each body when it comes, on the calling thread
+     * @return the outcome of all requests
      * @throws InterruptedException when the calling thread is interrupted
      */
     public Outcome send(int count, Consumer<String> onAnswer) throws InterruptedException {
@@ -74,7 +74,7 @@ public record Client(URI url, Duration delay) {
         return new Outcome(answers, failures, Duration.ofNanos(System.nanoTime() - started));
     }
 
-    /** Never throws: a thread that ends without a result would let the caller wait for ever. */
+    /** Sends one request. Never throws: if a thread ended without a result, the caller would wait forever. */
     private Answer ask(HttpClient client) {
         try {
             var response = client.send(HttpRequest.newBuilder(url).build(), HttpResponse.BodyHandlers.ofString());

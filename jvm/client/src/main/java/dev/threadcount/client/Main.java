@@ -59,7 +59,7 @@ public final class Main {
                 return url;
             }
         } catch (URISyntaxException notEvenThat) {
-            // Told below, with what to write.
+            // The error below covers this too.
         }
         throw new IllegalArgumentException("URL must be like " + URL + ", and `" + written + "` is not");
     }
@@ -78,7 +78,7 @@ public final class Main {
                 return number;
             }
         } catch (NumberFormatException notANumber) {
-            // Told below, with what to write.
+            // The error below covers this too.
         }
         throw new IllegalArgumentException(name + " must be a whole number from " + least + ", and `" + written
                 + "` is not");

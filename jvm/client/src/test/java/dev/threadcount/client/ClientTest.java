@@ -54,7 +54,7 @@ class ClientTest {
 
     @Test
     void allRequestsAreUnderWayAtOnce() throws Exception {
-        // No request gets a response until all have arrived.
+        // No request gets a response until all of them have arrived.
         answers("/together", 200, new CyclicBarrier(50));
         var bodies = new ArrayList<String>();
         var outcome = new Client(url("/together"), Duration.ZERO).send(50, bodies::add);
@@ -76,14 +76,14 @@ class ClientTest {
         var outcome = new Client(url("/bad"), Duration.ZERO).send(4, body -> {});
         assertEquals(Map.of("status 503", 4), outcome.failures());
         assertEquals(0, outcome.answers());
-        // The system gives this port to no process that lets it choose.
+        // The system gives port 1 to no process that lets it choose a port.
         var gone = URI.create("http://127.0.0.1:1/");
         assertEquals(2, new Client(gone, Duration.ZERO).send(2, body -> {}).failed());
     }
 
     @Test
     void uncheckedExceptionsAreFailuresLikeAnyOther() {
-        // The JDK's client throws IllegalArgumentException for both: a scheme it does not know, a port there cannot be.
+        // The JDK's client throws IllegalArgumentException for an unknown scheme and for an impossible port.
         for (String refused : new String[] {"ftp://127.0.0.1/", "http://127.0.0.1:99999/"}) {
             var client = new Client(URI.create(refused), Duration.ZERO);
             var outcome = assertTimeoutPreemptively(Duration.ofSeconds(60), () -> client.send(3, body -> {}), refused);

@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What it costs to give a short computation a thread of its own: the same computation in the caller's thread, in a new
- * platform thread and in a new virtual thread that the caller waits for.
+ * Measures the cost of running a short computation in a separate thread: the same computation in the caller's thread, in a new platform
+ * thread, and in a new virtual thread. The caller waits for the thread.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -20,22 +20,22 @@ public class Computation {
     /** The size of the study's computation, in JMH's units of wasted work: about two microseconds. */
     static final int TOKENS = 1_024;
 
-    /** Where the work is done, for the test that checks the benchmarks against their names. */
+    /** The work, which a test replaces to check each benchmark against its name. */
     Runnable work = () -> Blackhole.consumeCPU(TOKENS);
 
-    /** No new thread. */
+    /** Runs in the caller's thread. */
     @Benchmark
     public void inCallersThread() {
         work.run();
     }
 
-    /** A new platform thread: the operating system makes and ends it. */
+    /** Runs in a new platform thread, which the operating system makes and ends. */
     @Benchmark
     public void inNewPlatformThread() throws InterruptedException {
         Thread.ofPlatform().start(work).join();
     }
 
-    /** A new virtual thread: the JVM makes it and runs it on a carrier that is there already. */
+    /** Runs in a new virtual thread, which the JVM makes and runs on an existing carrier. */
     @Benchmark
     public void inNewVirtualThread() throws InterruptedException {
         Thread.ofVirtual().start(work).join();

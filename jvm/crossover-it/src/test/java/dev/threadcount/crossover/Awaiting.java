@@ -3,7 +3,7 @@ package dev.threadcount.crossover;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
-/** Waits for a state. How long it takes is not what is tested. */
+/** Waits for a state. How long it takes is not tested. */
 final class Awaiting {
     private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(30);
 

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** A closed load on kept connections, one request after the other on each. */
+/** A closed load on kept connections: one request after the other on each. */
 final class Clients {
-    /** A server that closes its connections would end the loop earlier; the number only bounds it. */
+    /** Only a bound: if the server closed its connections, the loop would end earlier. */
     private static final int MOST_REQUESTS = 100_000;
 
     private final List<FutureTask<List<Response>>> running = new ArrayList<>();
@@ -18,7 +18,8 @@ final class Clients {
         for (int i = 0; i < connections; i++) {
             FutureTask<List<Response>> client = new FutureTask<>(() -> send(port));
             running.add(client);
-            // The server under test may lose a wake-up of a virtual thread (JDK-8373120, Java 25.0.3); a client must not.
+            // The server under test may lose a wake-up of a virtual thread (JDK-8373120, Java 25.0.3). A client must not, so it is a
+            // platform thread.
             Thread.ofPlatform().daemon().start(client);
         }
     }
@@ -33,7 +34,7 @@ final class Clients {
         return responses;
     }
 
-    /** All responses, once each client has its last one. */
+    /** All responses, after each client has its last one. */
     List<Response> stop() throws InterruptedException, ExecutionException {
         stopped = true;
         List<Response> all = new ArrayList<>();

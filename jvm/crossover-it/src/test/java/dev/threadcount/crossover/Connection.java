@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A kept connection. Whatever is not a whole response with status 200 is an exception. */
+/** A kept connection. Anything but a whole response with status 200 is an exception. */
 final class Connection implements AutoCloseable {
     private static final int TIMEOUT_MS = 30_000;
 

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A Java that servers are tried on: 21 as ./dev installs it, and that of the test. */
+/** A Java for the servers: 21 as ./dev installs it, or that of the test. */
 record Java(Path home, int feature) {
     static List<Java> all() throws IOException {
         String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", System.getProperty("user.home") + "/.cache");

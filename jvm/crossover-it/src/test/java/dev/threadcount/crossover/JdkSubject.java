@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** The JDK's server. Its default executor is its dispatcher, which runs one request after the other: {@code default} for that one. */
+/** The JDK's server. With {@code default} it uses its default executor, the dispatcher, which runs one request after the other. */
 final class JdkSubject implements Subject {
     private final HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     private final ExecutorService custom = Executors.newFixedThreadPool(8, task -> {

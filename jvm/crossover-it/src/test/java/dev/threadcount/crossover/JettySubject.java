@@ -41,7 +41,7 @@ final class JettySubject implements Subject {
         server.stop();
     }
 
-    /** The producer of its first selector. */
+    /** The producer of the server's first selector. */
     @Override
     public Object executor() throws ReflectiveOperationException {
         ManagedSelector[] selectors = (ManagedSelector[]) get(SelectorManager.class, "_selectors", connector.getSelectorManager());

@@ -6,8 +6,8 @@ import java.io.IOException;
  * A server that can be switched.
  *
  * @param jars the folder of its jars
- * @param product how its name begins
- * @param ownThreads how its own threads are reported, as a pattern
+ * @param product the beginning of its name
+ * @param ownThreads a pattern for the report of its own threads
  */
 record ServerKind(String jars, String type, String product, String ownThreads) {
     static final ServerKind[] ALL = {

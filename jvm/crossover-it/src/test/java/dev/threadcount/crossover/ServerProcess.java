@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A server in a process of its own; ended when it is closed. */
+/** A server in a separate process, which ends when this is closed. */
 final class ServerProcess implements AutoCloseable {
     static final Path TARGET = Path.of("target").toAbsolutePath();
 
@@ -18,7 +18,7 @@ final class ServerProcess implements AutoCloseable {
         replies = process.inputReader();
     }
 
-    /** A subject of ours, with the jars of a folder below {@code target/servers}; without one, with the class path of the test. */
+    /** Starts a subject with the jars of a folder below {@code target/servers}, or with the class path of the test if there is none. */
     static ServerProcess subject(Java java, String jars, String type, String... arguments) throws IOException {
         String path = jars == null ? System.getProperty("java.class.path")
                 : TARGET.resolve("test-classes") + ":" + TARGET.resolve("servers").resolve(jars) + "/*";
@@ -29,7 +29,7 @@ final class ServerProcess implements AutoCloseable {
         return new ServerProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT));
     }
 
-    /** A program that is ready once it has logged this. */
+    /** Starts a program that is ready once it has logged this. */
     static ServerProcess of(Java java, String ready, String... arguments) throws IOException {
         List<String> command = command(java);
         command.addAll(List.of(arguments));
@@ -53,7 +53,7 @@ final class ServerProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** The first line of a subject. */
+    /** The port, from the first line of a subject. */
     int port() throws IOException {
         String line = replies.readLine();
         if (line == null || !line.startsWith("port ")) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 
-/** However a crossover ends, the server has its own executor again, and nothing of ours is left. */
+/** However a crossover ends, the server gets its own executor back, and nothing of ours is left. */
 class SetBackIT {
     static List<Arguments> servers() throws IOException {
         return SwitchUnderLoadIT.servers();
@@ -60,7 +60,7 @@ class SetBackIT {
         }
     }
 
-    /** The commands that come meanwhile are read afterwards, and nothing of the treatment is lost to a long pause. */
+    /** Commands that come during a pause are read after it, and a long pause loses nothing of the treatment. */
     @Test
     void pauseOfTheWholeJvmIsNoSilence() throws Exception {
         try (ServerProcess server = ServerKind.ALL[1].start(Java.newest())) {
@@ -81,7 +81,7 @@ class SetBackIT {
         assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor());
     }
 
-    /** A request may outlast the crossover; its thread ends with it, and the next one has a thread of the server. */
+    /** A request may outlast the crossover. Its thread ends with it, and the next request runs on a thread of the server. */
     @ParameterizedTest
     @MethodSource("servers")
     void requestThatOutlastsTheCrossover(Java java, ServerKind kind) throws Exception {
@@ -91,7 +91,7 @@ class SetBackIT {
             try (Connection held = new Connection(port); Connection other = new Connection(port)) {
                 try (Tool tool = Tool.attach(server)) {
                     tool.command("switch platform-2");
-                    // A selector of Jetty has waited since before the switch, and for one more task runs what it ran then.
+                    // A selector of Jetty that has waited since before the switch runs one more task as before.
                     Awaiting.until("the treatment", () -> other.get("/").thread().contains("threadcount-")
                             && held.get("/").thread().contains("threadcount-"));
                     Awaiting.until("no request runs", () -> {
@@ -146,7 +146,7 @@ class SetBackIT {
         }
     }
 
-    /** Twice, so that nothing of the first session is in the way of the second. */
+    /** Tests this twice, so that nothing of the first session is in the way of the second. */
     private static void awaitOwn(ServerProcess server, String own) throws Exception {
         Awaiting.until("the server's own executor", () -> server.ask("executor").equals(own));
         Awaiting.until("no thread of ours is left", () -> !server.ask("threads").contains("threadcount-"));

@@ -6,7 +6,7 @@ import java.net.ServerSocket;
 import java.util.List;
 import packed.org.eclipse.jetty.Acceptor;
 
-/** A listening socket of an unknown server, or of one whose packages were renamed. */
+/** A listening socket of an unknown server, or of one with renamed packages. */
 final class SocketSubject implements Subject {
     private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 

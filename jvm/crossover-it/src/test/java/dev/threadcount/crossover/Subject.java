@@ -7,20 +7,20 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
-/** A server in a process of its own, which the test asks about itself by lines. */
+/** A server in a separate process. The test asks it about itself in lines. */
 interface Subject {
     int port();
 
-    /** As the program that embeds the server would. */
+    /** Stops the server as the program that embeds it would. */
     void stop() throws Exception;
 
-    /** What the server calls to have a request run. */
+    /** The object that the server calls to run a request. */
     Object executor() throws ReflectiveOperationException;
 
     /** Requests to {@code /hold} wait for this. */
     CountDownLatch RELEASED = new CountDownLatch(1);
 
-    /** What a request does, and the body of its response: the thread it runs on. */
+    /** Handles a request and returns the body of its response: the thread on which it runs. */
     static String handle(String path) {
         try {
             if (path.startsWith("/hold")) {
@@ -35,14 +35,14 @@ interface Subject {
         return (thread.isVirtual() ? "virtual " : "platform ") + thread.getName();
     }
 
-    /** Answers the test until it closes its end. */
+    /** Answers the test until the test closes its end. */
     static void serve(Subject subject) throws IOException {
         System.out.println("port " + subject.port());
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (String command = commands.readLine(); command != null; command = commands.readLine()) {
             System.out.println(reply(subject, command));
         }
-        // Threads of a server that was not stopped.
+        // A server that was not stopped still has threads.
         Runtime.getRuntime().halt(0);
     }
 

@@ -22,7 +22,7 @@ class SwitchUnderLoadIT {
     private static final int PERIOD_MS = 200;
     private static final int CONNECTIONS = 12;
 
-    /** @param sureFromNs a task that is handed over from then on, and until {@code sureUntilNs}, belongs to it */
+    /** @param sureFromNs from this time until {@code sureUntilNs} a task that is handed over surely belongs to the period */
     private record Period(String treatment, long sureFromNs, long sureUntilNs) {}
 
     static List<Arguments> servers() throws IOException {
@@ -79,7 +79,7 @@ class SwitchUnderLoadIT {
         }
     }
 
-    /** A task of Tomcat takes the next request of its connection too if it is there already, whatever was switched meanwhile. */
+    /** A task of Tomcat also takes the next request of its connection if it has arrived, even after a switch. */
     private static long sureFromNs(JsonNode status) {
         if (!status.has("previous")) {
             return status.get("current").get("began_ns").asLong();
@@ -112,7 +112,7 @@ class SwitchUnderLoadIT {
             assertEquals(0, treatment.get("rejected").asLong(), status.toString());
             handedOver += treatment.get("handed_over").asLong();
         }
-        // Those before the first switch are not counted. A task may have several requests, and a connection that is closed is one too.
+        // Tasks before the first switch are not counted. A task may have several requests, and closing a connection is a task too.
         assertTrue(handedOver > 0 && handedOver <= responses + 2 * CONNECTIONS, handedOver + " of " + responses);
         assertTrue(status.get("previous").get("washed_out").asBoolean(), status.toString());
     }

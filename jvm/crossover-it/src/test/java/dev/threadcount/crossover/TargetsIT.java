@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** What is found in a JVM, and what is refused. */
+/** The servers that are found in a JVM, and those that are refused. */
 class TargetsIT {
     @TempDir
     private Path folder;
@@ -74,7 +74,7 @@ class TargetsIT {
         }
     }
 
-    /** It runs requests on its only thread, one after the other. */
+    /** The default executor runs requests on its only thread, one after the other. */
     @Test
     void defaultExecutorOfTheJdkIsAnExecutorLikeAnother() throws Exception {
         for (Java java : Java.all()) {
@@ -126,7 +126,7 @@ class TargetsIT {
         }
     }
 
-    /** The launcher's class loader holds Tomcat, and the application's is another. */
+    /** The launcher's class loader has Tomcat. The application's class loader is another one. */
     @ParameterizedTest
     @ValueSource(strings = {"spring-boot-3", "spring-boot-4"})
     void springBootAsItIsPackaged(String application) throws Exception {
@@ -138,7 +138,7 @@ class TargetsIT {
         }
     }
 
-    /** As Apache delivers it: Tomcat's classes are in a class loader of its own. */
+    /** Tomcat as Apache delivers it, with its classes in a separate class loader. */
     @ParameterizedTest
     @ValueSource(strings = {"10.1.59", "11.0.24"})
     void standaloneTomcat(String version) throws Exception {
@@ -177,7 +177,7 @@ class TargetsIT {
         assertTrue(body.contains(part), body);
     }
 
-    /** On a connection of its own: on a kept one the thread of the last request may have this one too. */
+    /** Uses a new connection. On a kept one the thread of the last request might take this one too. */
     private static Response get(int port, String path) throws IOException {
         try (Connection connection = new Connection(port)) {
             return connection.get(path);

@@ -11,7 +11,7 @@ import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.coyote.AbstractProtocol;
 
-/** Tomcat, embedded. Arguments: {@code custom} for an executor of the program's own, {@code nio2} for that connector. */
+/** An embedded Tomcat. Arguments: {@code custom} for an executor of the program, {@code nio2} for that connector. */
 final class TomcatSubject implements Subject {
     private final Tomcat tomcat = new Tomcat();
     private final ExecutorService custom = Executors.newFixedThreadPool(8, task -> new Thread(task, "custom-1"));

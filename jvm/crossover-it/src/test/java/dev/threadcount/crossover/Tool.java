@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The other end of a crossover session: loads the agent into a process, and has a line for a line. */
+/** The other end of a crossover session. It loads the agent into a process, and sends a line for each reply. */
 final class Tool implements AutoCloseable {
     private static final JsonMapper JSON = JsonMapper.shared();
     private static final Path PROBE = Path.of("../probe/target/probe.jar").toAbsolutePath().normalize();
@@ -33,7 +33,7 @@ final class Tool implements AutoCloseable {
         hello = read();
     }
 
-    /** With a sign of life every 200 ms until it is closed. */
+    /** Attaches, and sends a sign of life every 200 ms until it is closed. */
     static Tool attach(ServerProcess server) throws Exception {
         Tool tool = attachSilently(server);
         Thread.ofPlatform().daemon().start(tool::beat);
@@ -50,7 +50,7 @@ final class Tool implements AutoCloseable {
         }
     }
 
-    /** Without any. */
+    /** Attaches without signs of life. */
     static Tool attachSilently(ServerProcess server) throws Exception {
         Path folder = Files.createTempDirectory("crossover");
         Path socket = folder.resolve("s");
@@ -73,7 +73,7 @@ final class Tool implements AutoCloseable {
         return hello;
     }
 
-    /** The last line, once the session has ended. */
+    /** The last line, after the session has ended. */
     JsonNode end() {
         return end;
     }
@@ -82,12 +82,12 @@ final class Tool implements AutoCloseable {
         try {
             channel.write(ByteBuffer.wrap((command + "\n").getBytes(StandardCharsets.UTF_8)));
         } catch (IOException gone) {
-            // Its last line may be there.
+            // The session's last line may have arrived.
         }
         return read();
     }
 
-    /** A switch or a restore, which must be done. */
+    /** Sends a switch or a restore, which must succeed. */
     JsonNode command(String command) throws IOException {
         JsonNode reply = ask(command);
         String type = reply == null ? "" : reply.get("type").asString();
@@ -97,7 +97,7 @@ final class Tool implements AutoCloseable {
         return reply;
     }
 
-    /** The next line; null at the end. */
+    /** The next line, or null at the end. */
     JsonNode read() throws IOException {
         String line = replies.readLine();
         JsonNode reply = line == null ? null : JSON.readTree(line);

@@ -3,7 +3,7 @@ package dev.threadcount.crossover;
 import io.undertow.Undertow;
 import java.net.InetSocketAddress;
 
-/** A server whose workers belong to its I/O library. */
+/** A server with worker threads that belong to its I/O library. */
 final class UndertowSubject implements Subject {
     private final Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1")
             .setHandler(exchange -> exchange.getResponseSender().send("here")).build();

@@ -6,20 +6,20 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.Pipeline;
 
 /**
- * A virtual thread for each request, and a limit on the requests: at most {@code maxConcurrent} run, at most
- * {@code maxQueue} wait at most {@code queueTimeoutMs} in turn, the others get 503 with {@code Retry-After}.
+ * Runs each request on a virtual thread, and limits the requests: at most {@code maxConcurrent} run, at most {@code maxQueue} wait in turn,
+ * for at most {@code queueTimeoutMs}, and the others get 503 with {@code Retry-After}.
  *
- * <p>{@code <Executor name="virtual" className="dev.threadcount.executors.BoundedVirtualThreadExecutor"
- * maxConcurrent="200" maxQueue="1000" queueTimeoutMs="1000"/>} before the Connector, {@code executor="virtual"} in it, and
- * this jar in {@code lib/} of CATALINA_BASE. An executor cannot answer 503 itself (it can only close the connection), so this
- * one adds a {@link RequestLimitValve} to the Engine of its Service, which holds for all Connectors of that Service.
+ * <p>Write {@code <Executor name="virtual" className="dev.threadcount.executors.BoundedVirtualThreadExecutor" maxConcurrent="200"
+ * maxQueue="1000" queueTimeoutMs="1000"/>} before the Connector, {@code executor="virtual"} in it, and put this jar into {@code lib/} of
+ * CATALINA_BASE. An executor cannot answer 503 itself (it can only close the connection), so this one adds a {@link RequestLimitValve} to
+ * the Engine of its Service, for all Connectors of that Service.
  */
 public final class BoundedVirtualThreadExecutor extends DelegatingExecutor {
     private final RequestLimits limits = new RequestLimits();
     private Pipeline pipeline;
     private RequestLimitValve valve;
 
-    /** As Tomcat makes it from server.xml. */
+    /** Made by Tomcat from server.xml. */
     public BoundedVirtualThreadExecutor() {
         super("virtual-");
     }
@@ -74,7 +74,9 @@ public final class BoundedVirtualThreadExecutor extends DelegatingExecutor {
         return Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name(namePrefix, 0).factory());
     }
 
-    /** A pipeline only logs what a valve throws as it starts, so the limits are checked here: no start without the limit. */
+    /**
+     * Checks the limits here, because a pipeline only logs what a valve throws when it starts: there must be no start without the limit.
+     */
     @Override
     protected void startInternal() throws LifecycleException {
         limits.check();

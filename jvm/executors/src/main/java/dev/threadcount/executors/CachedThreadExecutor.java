@@ -4,13 +4,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Platform threads without a limit, kept for a minute after their last task: the JDK's cached thread pool.
+ * Runs tasks on platform threads without a limit, kept for a minute after their last task: the JDK's cached thread pool.
  *
- * <p>{@code <Executor name="cached" className="dev.threadcount.executors.CachedThreadExecutor"/>} before the Connector,
- * {@code executor="cached"} in it, and this jar in {@code lib/} of CATALINA_BASE.
+ * <p>Write {@code <Executor name="cached" className="dev.threadcount.executors.CachedThreadExecutor"/>} before the Connector, {@code
+ * executor="cached"} in it, and put this jar into {@code lib/} of CATALINA_BASE.
  */
 public final class CachedThreadExecutor extends DelegatingExecutor {
-    /** As Tomcat makes it from server.xml. */
+    /** Made by Tomcat from server.xml. */
     public CachedThreadExecutor() {
         super("cached-");
     }

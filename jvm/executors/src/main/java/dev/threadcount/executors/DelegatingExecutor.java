@@ -16,9 +16,9 @@ import org.apache.catalina.util.LifecycleMBeanBase;
 /**
  * A Tomcat {@code <Executor>} that hands its tasks to an executor of the JDK.
  *
- * <p>Tomcat 10's {@code Executor} is a {@link java.util.concurrent.Executor}, Tomcat 11's an {@link ExecutorService};
- * this class is both, so that one class file serves 10.0, 10.1 and 11.0. It is public because Tomcat sets the attributes of
- * server.xml by reflection, which a class that others cannot see refuses.
+ * <p>Tomcat 10's {@code Executor} is a {@link java.util.concurrent.Executor}, Tomcat 11's an {@link ExecutorService}. This class is both,
+ * so that one class file serves 10.0, 10.1 and 11.0. It is public because Tomcat sets the attributes of server.xml by reflection, which is
+ * refused for a class that is not visible.
  */
 public abstract class DelegatingExecutor extends LifecycleMBeanBase implements Executor, ExecutorService {
     private static final long STOP_SECONDS = 5;
@@ -31,7 +31,7 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
         this.namePrefix = namePrefix;
     }
 
-    /** The JDK's executor, made anew at each start. */
+    /** Makes the JDK's executor, anew at each start. */
     abstract ExecutorService open(String namePrefix);
 
     @Override
@@ -51,7 +51,7 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
     /**
      * The attribute {@code namePrefix} in server.xml.
      *
-     * @return what the names of its threads begin with
+     * @return the prefix of its threads' names
      */
     public final String getNamePrefix() {
         return namePrefix;
@@ -60,7 +60,7 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
     /**
      * Sets the attribute {@code namePrefix}.
      *
-     * @param namePrefix what the names of its threads begin with
+     * @param namePrefix the prefix of its threads' names
      */
     public final void setNamePrefix(String namePrefix) {
         this.namePrefix = namePrefix;
@@ -99,7 +99,7 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
     }
 
     /**
-     * Tomcat 10's way to wait for a place in a full queue; there is no queue here that could be full.
+     * Runs the task. Tomcat 10 calls this to wait for a place in a full queue, but here no queue can be full.
      *
      * @param task the task
      * @param timeout not used
@@ -119,7 +119,7 @@ public abstract class DelegatingExecutor extends LifecycleMBeanBase implements E
         return running;
     }
 
-    /** Tomcat ends its executors through the lifecycle; {@link ExecutorService#close} needs this one. */
+    /** Shuts the executor down. Tomcat uses the lifecycle instead; {@link ExecutorService#close} needs this method. */
     @Override
     public final void shutdown() {
         ExecutorService running = delegate;

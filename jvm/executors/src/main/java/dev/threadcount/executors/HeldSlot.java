@@ -5,7 +5,9 @@ import jakarta.servlet.AsyncListener;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.catalina.connector.Request;
 
-/** The slot of one request, given back exactly once: when its thread returns, or when the asynchronous request is complete. */
+/**
+ * The slot of one request. It is released exactly once: when the request's thread returns, or when the asynchronous request is complete.
+ */
 final class HeldSlot implements AsyncListener {
     private final RequestSlots slots;
     private final Request request;
@@ -19,8 +21,8 @@ final class HeldSlot implements AsyncListener {
     }
 
     /**
-     * Called on the request's own thread. Until that has left the container nothing completes the request, so the listener is
-     * in time even if the application has called {@code complete} already.
+     * Releases the slot, now or when the request is complete. Called on the request's own thread. Nothing completes the request before this
+     * thread has left the container, so the listener is in time even if the application has called {@code complete} already.
      */
     void releaseNowOrWhenComplete() {
         if (request.isAsync()) {
@@ -32,7 +34,7 @@ final class HeldSlot implements AsyncListener {
 
     private void release() {
         if (isReleased.compareAndSet(false, true)) {
-            // Before the slot: Tomcat uses the request object again for the next request.
+            // This comes before the slot, because Tomcat reuses the request object for the next request.
             request.removeNote(note);
             slots.release();
         }
@@ -43,21 +45,21 @@ final class HeldSlot implements AsyncListener {
         release();
     }
 
-    /** A dispatched request that became asynchronous once more: Tomcat has forgotten the listeners of the first time. */
+    /** Listens again if a dispatched request becomes asynchronous once more, because Tomcat has forgotten its listeners. */
     @Override
     public void onStartAsync(AsyncEvent event) {
         event.getAsyncContext().addListener(this);
     }
 
-    /** Tomcat completes the request after this, unless the application does, and then calls {@link #onComplete}. */
+    /** Does nothing: afterwards Tomcat completes the request, unless the application does, and calls {@link #onComplete}. */
     @Override
     public void onTimeout(AsyncEvent event) {
         // The request still runs.
     }
 
     /**
-     * Given back already here: Tomcat (10.0 to 11.0) closes the connection of a servlet that throws after {@code startAsync}, and never
-     * completes the request. An application that dispatches it in its own {@code onError} takes a slot anew.
+     * Releases the slot already here. If a servlet throws after {@code startAsync}, Tomcat (10.0 to 11.0) closes the connection and never
+     * completes the request. If an application dispatches the request in its own {@code onError}, it takes another slot.
      */
     @Override
     public void onError(AsyncEvent event) {

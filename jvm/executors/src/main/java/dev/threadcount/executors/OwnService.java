@@ -14,9 +14,9 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.Service;
 
 /**
- * The Service that an executor belongs to.
+ * Finds the Service that an executor belongs to.
  *
- * <p>Tomcat never tells an executor; a Service knows its executors, and Tomcat registers each Service with JMX.
+ * <p>Tomcat does not tell an executor. But a Service knows its executors, and Tomcat registers each Service with JMX.
  */
 final class OwnService {
     private OwnService() {}
@@ -31,7 +31,7 @@ final class OwnService {
                         + " virtual threads and a " + RequestLimitValve.class.getName()));
     }
 
-    /** Tomcat uses the first that exists, and the platform's otherwise. */
+    /** The servers in which Tomcat may register: the first that exists, otherwise the platform's. */
     private static Stream<MBeanServer> servers() {
         List<MBeanServer> existing = MBeanServerFactory.findMBeanServer(null);
         return Stream.concat(existing.stream(), Stream.of(ManagementFactory.getPlatformMBeanServer())).distinct();
@@ -50,7 +50,7 @@ final class OwnService {
         try {
             return server.getAttribute(name, "managedResource") instanceof Service service ? List.of(service) : List.of();
         } catch (JMException another) {
-            // Another product's service.
+            // It is the service of another product.
             return List.of();
         }
     }

@@ -13,7 +13,7 @@ import javax.management.StandardMBean;
 /**
  * A limit in JMX, with a description of each attribute.
  *
- * <p>In the JVM's own MBean server and not in Tomcat's registry, which Spring Boot leaves off.
+ * <p>It is in the JVM's MBean server, not in Tomcat's registry, which Spring Boot leaves off.
  */
 final class RequestLimitBean extends StandardMBean {
     private static final Map<String, String> DESCRIPTIONS = Map.of(
@@ -30,7 +30,7 @@ final class RequestLimitBean extends StandardMBean {
         super(new Figures(limits, slots), RequestLimitMXBean.class, true);
     }
 
-    /** Registers the figures as {@code name}; if another limit has the name, as {@code name-2} and so on. */
+    /** Registers the figures as {@code name}, or as {@code name-2} and so on if another limit has that name. */
     static ObjectName register(String name, RequestLimits limits, RequestSlots slots) throws JMException {
         var bean = new RequestLimitBean(limits, slots);
         for (int number = 1; ; number++) {

@@ -14,19 +14,18 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
 
 /**
- * Adds a {@link RequestLimitValve} to the Tomcat in a Spring Boot application that has this jar on its class path, where the property
- * {@code threadcount.request-limit.max-concurrent} is set; {@code max-queue} and {@code queue-timeout-ms} beside it have the defaults
- * of the valve.
+ * Adds a {@link RequestLimitValve} to the Tomcat of a Spring Boot application that has this jar on its class path, if the property {@code
+ * threadcount.request-limit.max-concurrent} is set. {@code max-queue} and {@code queue-timeout-ms} beside it have the valve's defaults.
  *
- * <p>Spring Boot finds it by {@code META-INF/spring.factories}. It knows Tomcat's factory by its method {@code addEngineValves}, because
- * the class is in another package in Spring Boot 3 and 4. An application that has no Tomcat does not start: a limit that is asked for
- * and has no effect would be noticed too late.
+ * <p>Spring Boot finds this class by {@code META-INF/spring.factories}. It recognizes Tomcat's factory by its method {@code
+ * addEngineValves}, because Spring Boot 3 and 4 have that class in different packages. An application without Tomcat does not start,
+ * because a limit without effect would be noticed too late.
  */
 public final class RequestLimitInitializer implements ApplicationContextInitializer<ConfigurableApplicationContext> {
     private static final String PREFIX = "threadcount.request-limit.";
     private static final String MAX_CONCURRENT = PREFIX + "max-concurrent";
 
-    /** As Spring Boot makes it. */
+    /** Made by Spring Boot. */
     public RequestLimitInitializer() {}
 
     @Override
@@ -39,7 +38,7 @@ public final class RequestLimitInitializer implements ApplicationContextInitiali
         context.addApplicationListener((ApplicationListener<ContextRefreshedEvent>) refreshed -> limiting.check(refreshed));
     }
 
-    /** Puts the valve into each Tomcat of the application. */
+    /** Adds the valve to each Tomcat of the application. */
     private static final class Limiting implements BeanPostProcessor {
         private final Environment environment;
         private boolean isInForce;
@@ -62,12 +61,12 @@ public final class RequestLimitInitializer implements ApplicationContextInitiali
             return bean;
         }
 
-        /** By its name alone: the type of its parameter exists only where a Tomcat is on the class path. */
+        /** Finds the method by its name alone, because the type of its parameter exists only with Tomcat on the class path. */
         private static Optional<Method> addEngineValves(Class<?> type) {
             try {
                 return Arrays.stream(type.getMethods()).filter(method -> method.getName().equals("addEngineValves")).findFirst();
             } catch (NoClassDefFoundError optional) {
-                // Some method of the bean has a type of a library that is left out; Tomcat's factory has none.
+                // Some method of the bean has a type of a library that is left out. Tomcat's factory has no such method.
                 return Optional.empty();
             }
         }
@@ -86,7 +85,7 @@ public final class RequestLimitInitializer implements ApplicationContextInitiali
             return valve;
         }
 
-        /** Other contexts of the same application, as Spring Cloud makes, have no server of their own. */
+        /** Refuses an application without Tomcat. Other contexts of the same application, such as those of Spring Cloud, have no server. */
         void check(ContextRefreshedEvent refreshed) {
             boolean hasServer = refreshed.getApplicationContext().getClass().getName().contains("WebServerApplicationContext");
             if (hasServer && !isInForce) {

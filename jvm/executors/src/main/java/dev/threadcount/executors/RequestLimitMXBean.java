@@ -1,6 +1,6 @@
 package dev.threadcount.executors;
 
-/** The figures of a request limit, in JMX as {@code dev.threadcount:type=RequestLimit,name=...}. */
+/** The figures of a request limit in JMX, as {@code dev.threadcount:type=RequestLimit,name=...}. */
 public interface RequestLimitMXBean {
     /** {@return requests that run at most at once} */
     int getMaxConcurrent();

@@ -11,23 +11,23 @@ import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 
 /**
- * At most so many requests at once, a queue with a time limit before them, and 503 with {@code Retry-After} for the others.
+ * Limits the requests that run at once. A queue with a time limit holds further requests, and the rest get 503 with {@code Retry-After}.
  *
- * <p>For a Tomcat on virtual threads: each waiting request parks its thread, which costs a virtual thread little and would
- * take a platform thread from the pool. {@code <Valve className="dev.threadcount.executors.RequestLimitValve"
- * maxConcurrent="200" maxQueue="1000" queueTimeoutMs="1000"/>} in an Engine, a Host or a Context; in a Spring Boot
- * application {@code addEngineValves}. {@link BoundedVirtualThreadExecutor} adds it itself.
+ * <p>It is made for a Tomcat on virtual threads: each waiting request parks its thread, which is cheap for a virtual thread but would take
+ * a platform thread from the pool. Write {@code <Valve className="dev.threadcount.executors.RequestLimitValve" maxConcurrent="200"
+ * maxQueue="1000" queueTimeoutMs="1000"/>} into an Engine, a Host or a Context, or use {@code addEngineValves} in a Spring Boot
+ * application. {@link BoundedVirtualThreadExecutor} adds it itself.
  */
 public final class RequestLimitValve extends ValveBase {
     private final RequestLimits limits;
-    /** Of this valve only, so that limits of an Engine and of a Context below it do not take each other's slots. */
+    /** The note for a slot of this valve. Limits of an Engine and of a Context in it must not take each other's slots. */
     private final String slotNote = RequestLimitValve.class.getName() + "@" + System.identityHashCode(this);
 
     private String name = "requests";
     private volatile RequestSlots slots;
     private ObjectName registered;
 
-    /** As Tomcat makes it from server.xml. */
+    /** Made by Tomcat from server.xml. */
     public RequestLimitValve() {
         this(new RequestLimits());
     }
@@ -122,7 +122,7 @@ public final class RequestLimitValve extends ValveBase {
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
         if (request.getNote(slotNote) != null) {
-            // An asynchronous request that was dispatched comes by again, with the slot that it has.
+            // A dispatched asynchronous request comes here again, and still has its slot.
             getNext().invoke(request, response);
             return;
         }
@@ -140,7 +140,10 @@ public final class RequestLimitValve extends ValveBase {
         }
     }
 
-    /** No error page: it is made in the Host, which the rejected request does not reach, and would cost more than the request. */
+    /**
+     * Rejects a request without an error page. That page is made in the Host, which a rejected request does not reach, and would cost more
+     * than the request.
+     */
     private void reject(Response response) throws IOException {
         byte[] text = "The server is busy. Try again later.\n".getBytes(StandardCharsets.US_ASCII);
         response.setStatus(limits.rejectionStatus);

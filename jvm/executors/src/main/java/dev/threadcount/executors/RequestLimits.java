@@ -2,7 +2,7 @@ package dev.threadcount.executors;
 
 import org.apache.catalina.LifecycleException;
 
-/** How many requests run and wait, how long, and what the others get: the attributes of server.xml. */
+/** The attributes of a limit in server.xml: how many requests run and wait, how long, and what the others get. */
 final class RequestLimits {
     int maxConcurrent = 200;
     int maxQueue = 1_000;
@@ -10,7 +10,7 @@ final class RequestLimits {
     int retryAfterSeconds = 1;
     int rejectionStatus = 503;
 
-    /** At the start and not in a setter: Tomcat only logs what a setter throws, and would start without the limit. */
+    /** Checks the attributes at the start. If a setter threw, Tomcat would only log it and start without the limit. */
     void check() throws LifecycleException {
         atLeast("maxConcurrent", maxConcurrent, 1);
         atLeast("maxQueue", maxQueue, 0);

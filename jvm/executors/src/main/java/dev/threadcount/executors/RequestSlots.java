@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * The slots in which requests run, and the queue before them: first in, first out.
  *
- * <p>A fair semaphore parks a waiting virtual thread without its carrier. The semaphore's queue has no bound of its own, so
- * the waiting threads are counted before they join it.
+ * <p>A fair semaphore parks a waiting virtual thread without its carrier. Its queue has no bound, so threads are counted before they join
+ * it.
  */
 final class RequestSlots {
     enum Admission {
@@ -30,7 +30,7 @@ final class RequestSlots {
         this.slots = new Semaphore(limits.maxConcurrent, true);
     }
 
-    /** Waits for a slot. An interrupt, when the server stops, is a rejection: the request never ran. */
+    /** Waits for a slot. An interrupt, when the server stops, counts as a rejection because the request never ran. */
     Admission acquire() {
         Admission admission;
         try {
@@ -52,7 +52,7 @@ final class RequestSlots {
     }
 
     private Admission takeSlotOrWait() throws InterruptedException {
-        // The plain tryAcquire() overtakes those who wait; the timed one does not.
+        // The plain tryAcquire() would overtake waiting threads; the timed one does not.
         if (slots.tryAcquire(0, TimeUnit.NANOSECONDS)) {
             return Admission.ADMITTED;
         }
@@ -80,7 +80,7 @@ final class RequestSlots {
         return queued.get();
     }
 
-    /** Those who wait in the semaphore's queue, in which turns are fixed: for tests, as it walks through that queue. */
+    /** The number of threads in the semaphore's queue, whose turns are fixed. Only for tests, because it walks through the queue. */
     int waiting() {
         return slots.getQueueLength();
     }

@@ -4,13 +4,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A virtual thread for each task (JEP 444), for Tomcat versions that have no {@code StandardVirtualThreadExecutor}.
+ * Runs each task on a virtual thread (JEP 444), for Tomcat versions without {@code StandardVirtualThreadExecutor}.
  *
- * <p>{@code <Executor name="virtual" className="dev.threadcount.executors.VirtualThreadExecutor"/>} before the
- * Connector, {@code executor="virtual"} in it, and this jar in {@code lib/} of CATALINA_BASE.
+ * <p>Write {@code <Executor name="virtual" className="dev.threadcount.executors.VirtualThreadExecutor"/>} before the Connector, {@code
+ * executor="virtual"} in it, and put this jar into {@code lib/} of CATALINA_BASE.
  */
 public final class VirtualThreadExecutor extends DelegatingExecutor {
-    /** As Tomcat makes it from server.xml. */
+    /** Made by Tomcat from server.xml. */
     public VirtualThreadExecutor() {
         super("virtual-");
     }

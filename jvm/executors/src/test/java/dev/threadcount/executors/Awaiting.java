@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 
 import java.util.concurrent.Callable;
 
-/** Waits for what another thread will do: as long as it takes, and a minute at most. */
+/** Waits up to a minute until another thread has done something. */
 final class Awaiting {
     private Awaiting() {}
 

@@ -18,7 +18,7 @@ import org.apache.catalina.util.ServerInfo;
 import org.apache.tomcat.util.IntrospectionUtils;
 import org.junit.jupiter.api.Test;
 
-/** On a real Tomcat; the pom runs these tests on 10.0, 10.1 and 11. */
+/** Tests on a real Tomcat. The pom runs them on 10.0, 10.1 and 11. */
 class BoundedVirtualThreadExecutorTest {
     private static final long LONG_MS = 60_000;
 

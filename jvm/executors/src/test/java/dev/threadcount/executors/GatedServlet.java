@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Holds each request until the test lets one more pass, and records who came and how many were inside. */
+/** Holds each request until the test lets one more pass. It records who came and how many were inside. */
 final class GatedServlet extends HttpServlet {
     private static final long serialVersionUID = 1;
 
@@ -45,7 +45,7 @@ final class GatedServlet extends HttpServlet {
             }
             case "/async-times-out" -> request.startAsync().setTimeout(1);
             case "/async-twice" -> {
-                // Dispatched to itself once, and asynchronous again there.
+                // The request is dispatched to itself once, and becomes asynchronous again there.
                 AsyncContext context = request.startAsync();
                 if (request.getAttribute("again") == null) {
                     request.setAttribute("again", true);

@@ -16,7 +16,7 @@ import org.apache.catalina.Context;
 import org.apache.catalina.LifecycleException;
 import org.apache.catalina.startup.Tomcat;
 
-/** An embedded Tomcat on a free port whose requests run on the executor, with one servlet at {@code /}. */
+/** An embedded Tomcat on a free port with one servlet at {@code /}. Its requests run on the executor. */
 final class LimitedTomcat implements AutoCloseable {
     private static final HttpClient CLIENT = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -61,7 +61,7 @@ final class LimitedTomcat implements AutoCloseable {
         return CLIENT.sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }
 
-    /** As a monitoring tool reads it. */
+    /** Reads a figure as a monitoring tool does. */
     long figure(String attribute) throws Exception {
         Object value = ManagementFactory.getPlatformMBeanServer().getAttribute(limit, attribute);
         return ((Number) value).longValue();
@@ -77,7 +77,7 @@ final class LimitedTomcat implements AutoCloseable {
 
     void restart() throws Exception {
         tomcat.stop();
-        // A context that stops forgets the servlets that a program added.
+        // When a context stops, it forgets the servlets that a program added.
         addServlet();
         tomcat.start();
     }

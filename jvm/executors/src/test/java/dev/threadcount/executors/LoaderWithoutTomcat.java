@@ -2,7 +2,7 @@ package dev.threadcount.executors;
 
 import java.io.IOException;
 
-/** Has the classes of this package anew, and everything else but Tomcat: an application on Jetty or Netty. */
+/** Loads the classes of this package anew, and everything else except Tomcat, as in an application on Jetty or Netty. */
 final class LoaderWithoutTomcat extends ClassLoader {
     private static final String OURS = LoaderWithoutTomcat.class.getPackageName() + ".";
 

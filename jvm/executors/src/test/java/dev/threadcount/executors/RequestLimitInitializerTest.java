@@ -14,17 +14,17 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 
 class RequestLimitInitializerTest {
-    /** Has the method by which a factory of Tomcats is known. */
+    /** Has the method by which Tomcat's factory is recognized. */
     public static final class TomcatFactory {
         final List<Valve> valves = new ArrayList<>();
 
-        /** As in Spring Boot. */
+        /** The same method as in Spring Boot. */
         public void addEngineValves(Valve... added) {
             valves.addAll(List.of(added));
         }
     }
 
-    /** Called as those of Spring Boot that have a server. */
+    /** Has a name like Spring Boot's contexts with a server. */
     static final class SomeWebServerApplicationContext extends GenericApplicationContext {}
 
     private static GenericApplicationContext context(Map<String, Object> properties) {
@@ -63,7 +63,7 @@ class RequestLimitInitializerTest {
         }
     }
 
-    /** What Spring says to an application with the property that has no Tomcat. */
+    /** Returns the error of an application that has the property but no Tomcat. */
     public static final class Refusal implements Supplier<String> {
         @Override
         public String get() {

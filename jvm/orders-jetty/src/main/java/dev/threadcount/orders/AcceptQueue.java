@@ -6,7 +6,10 @@ import org.springframework.boot.jetty.ConfigurableJettyWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.stereotype.Component;
 
-/** As many connections may wait to be accepted as at Tomcat. Jetty leaves it to the JDK, whose 50 overflow when a load opens its connections. */
+/**
+ * Sets how many connections may wait to be accepted, as many as in Tomcat. Jetty uses the JDK's 50, which overflow when a load opens its
+ * connections.
+ */
 @Component
 class AcceptQueue implements WebServerFactoryCustomizer<ConfigurableJettyWebServerFactory> {
     private static final int CONNECTIONS = 4_096;

@@ -7,7 +7,7 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** The service that the shop asks for prices, which takes its time. */
+/** The slow service that the shop asks for prices. */
 @Component
 class Neighbour {
     private final RestClient client;

@@ -46,7 +46,7 @@ class Orders {
         return jdbc.sql(Sql.STOCK).param(product).query(Integer.class).single();
     }
 
-    /** What the customers of a hundred consecutive numbers bought most: about a thousand orders are read. */
+    /** The products that the customers with a hundred consecutive numbers bought most. This reads about a thousand orders. */
     List<Bought> search(int firstCustomer) {
         return jdbc.sql(Sql.SEARCH).params(firstCustomer, firstCustomer + 99).query(Bought.class).list();
     }

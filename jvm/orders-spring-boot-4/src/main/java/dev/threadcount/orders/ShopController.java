@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The contract of the shop, which every server of it has. */
+/** The contract of the shop, which all its servers have. */
 @RestController
 class ShopController {
     private final Orders orders;
@@ -55,7 +55,7 @@ class ShopController {
         return order.isPresent() ? ResponseEntity.ok(Invoice.pdf(order.get(), copies)) : ResponseEntity.notFound().build();
     }
 
-    /** A lock held over I/O, as one finds it: written when it was cheap. Java 21 pins a virtual thread here. */
+    /** Holds a lock over I/O, as programs do that were written when this was cheap. Java 21 pins a virtual thread here. */
     @PostMapping("/stock/{product}")
     Stock stock(@PathVariable int product, @RequestParam(defaultValue = "1") int quantity) {
         synchronized (stockLock) {

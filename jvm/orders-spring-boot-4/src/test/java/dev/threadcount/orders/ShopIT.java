@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The contract, with a real database behind it. */
+/** Tests the contract, with a real database behind it. */
 class ShopIT {
     private static LocalBackends behind;
 

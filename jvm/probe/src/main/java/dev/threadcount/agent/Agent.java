@@ -17,11 +17,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Loads the probe by a class loader of its own, and so beside a probe of an earlier version that this JVM may hold, and outside
- * of the application's class path. The JVM keeps this class from the first attach on: it must go on working for every later version.
+ * Loads the probe with a separate class loader. So the probe is not on the application's class path, and does not clash with a probe of an
+ * earlier version in this JVM. The JVM keeps this class from the first attach on, so it must work with every later version.
  */
 public final class Agent {
-    /** The name of the loader, by which the probe closes it when it ends. */
+    /** The name of the class loader. The probe closes it by this name when it ends. */
     private static final String LOADER = "threadcount-probe";
     private static final String PROBE = "dev.threadcount.probe.Probe";
     private static final String JAR = "jar=";
@@ -31,10 +31,10 @@ public final class Agent {
     private Agent() {}
 
     /**
-     * The JVM calls this before {@code main}.
+     * Starts the probe before {@code main} of the application. Called by the JVM.
      *
      * @param argument the probe's options
-     * @param instrumentation the JVM's hand
+     * @param instrumentation the JVM's means to change classes
      * @throws Exception when the probe cannot start
      */
     public static void premain(String argument, Instrumentation instrumentation) throws Exception {
@@ -47,11 +47,11 @@ public final class Agent {
     }
 
     /**
-     * The JVM calls this when the agent is loaded into a running process.
+     * Starts the probe in a running process. Called by the JVM when it loads the agent.
      *
      * @param argument the probe's options; {@code jar=PATH} is the probe to load, percent-encoded
-     * @param instrumentation the JVM's hand
-     * @throws Exception when the probe cannot start, and whoever attached cannot be told
+     * @param instrumentation the JVM's means to change classes
+     * @throws Exception when the probe cannot start, and whoever attached it cannot be told
      */
     public static void agentmain(String argument, Instrumentation instrumentation) throws Exception {
         try {
@@ -79,7 +79,7 @@ public final class Agent {
         }
     }
 
-    /** Writes the reason where the lines of the probe would go, and returns whether that was possible. */
+    /** Writes the reason to the place for the probe's lines. Returns whether that was possible. */
     private static boolean tell(String argument, Throwable failed) {
         Throwable root = failed;
         while (root.getCause() != null) {
@@ -110,7 +110,7 @@ public final class Agent {
                 : Path.of(Agent.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toFile();
     }
 
-    /** The path after a key; null where there is none. */
+    /** The path after a key, or null if the key is absent. */
     private static String value(String argument, String key) {
         for (String pair : argument == null ? new String[0] : argument.split(",")) {
             if (pair.startsWith(key)) {

@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import jdk.jfr.consumer.RecordedStackTrace;
 
-/** Which code allocates what, added up by stack and second. Used by the event stream's thread only. */
+/** Adds up allocations by stack and second. Used by the event stream's thread only. */
 final class AllocationStacks {
     private static final long SECOND_NS = 1_000_000_000L;
 
@@ -13,7 +13,7 @@ final class AllocationStacks {
     private static final class Sum {
         long count;
         long bytes;
-        /** How far chance may have moved the bytes: of samples that stand for much, few make a difference. */
+        /** The sum of squares, which says how much chance moves the bytes: with few samples that stand for many bytes, much. */
         double bytesSquared;
     }
 
@@ -23,8 +23,8 @@ final class AllocationStacks {
     /**
      * Adds a sample.
      *
-     * @param type the class of the object, which stands above the frames
-     * @param bytes what it stands for
+     * @param type the class of the object, which is shown above the frames
+     * @param bytes the bytes for which the sample stands
      */
     void add(RecordedStackTrace stack, String type, long bytes, long timeNs) {
         int number = numbers.of(stack, "new " + StackNumbers.withoutNumber(type));

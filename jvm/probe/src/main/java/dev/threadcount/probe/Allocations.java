@@ -12,12 +12,12 @@ import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 
 /**
- * What was allocated where, from the JVM's samples, added up by second. What the probe itself allocates is left out. Used by
+ * Adds up by second what was allocated where, from the JVM's samples. Allocations of the probe are left out. Used by
  * the event stream's thread only.
  */
 final class Allocations {
     private static final long SECOND_NS = 1_000_000_000L;
-    /** Carriers that are busy have had their first sample by then. */
+    /** By this time, busy carriers have had their first sample. */
     private static final long CARRIERS_ARE_SAMPLED_NS = SECOND_NS / 2;
     private static final List<String> JDK = List.of("java.", "javax.", "jdk.", "sun.", "com.sun.");
     private static final Map<Character, String> PRIMITIVES = Map.of('B', "byte", 'C', "char", 'D', "double", 'F', "float",
@@ -41,7 +41,7 @@ final class Allocations {
         }
     }
 
-    /** Adds a sample, which stands for all that its thread has allocated since the one before. */
+    /** Adds a sample, which stands for everything that its thread has allocated since the previous one. */
     void add(RecordedEvent sample, long timeNs) {
         var thread = sample.getThread("eventThread");
         if (thread == null || OwnThreads.isOwn(thread.getJavaName()) || hasHistory(thread, timeNs)) {
@@ -60,8 +60,8 @@ final class Allocations {
     }
 
     /**
-     * Does the sample stand for what was allocated before the probe came? The first one of an older thread does, be it that
-     * of a carrier, which the sample does not name.
+     * Whether the sample also stands for allocations before the probe came. That is true for the first sample of an
+     * older thread. For a virtual thread it may be the first sample of the carrier, which the sample does not name.
      */
     private boolean hasHistory(RecordedThread thread, long timeNs) {
         return thread.isVirtual() ? timeNs < beganNs + CARRIERS_ARE_SAMPLED_NS : neverSampled.remove(thread.getJavaThreadId());
@@ -80,8 +80,8 @@ final class Allocations {
     }
 
     /**
-     * Who made the object: the first frame that belongs neither to the JDK nor to a constructor, so that what an object
-     * consists of belongs to whoever made the whole.
+     * The code that made the object: the first frame that belongs neither to the JDK nor to a constructor. So the parts
+     * of an object count for the code that made the whole object.
      */
     private static String maker(RecordedStackTrace stack) {
         if (stack == null) {
@@ -100,7 +100,7 @@ final class Allocations {
         return constructor;
     }
 
-    /** {@code [B} as {@code byte[]}. */
+    /** Turns {@code [B} into {@code byte[]}. */
     static String readable(String type) {
         int dimensions = type.lastIndexOf('[') + 1;
         if (dimensions == 0) {

@@ -3,7 +3,7 @@ package dev.threadcount.probe;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Forgets what was put in first when it has too many. */
+/** A map that forgets its oldest entry when it has too many. */
 final class BoundedMap<K, V> extends LinkedHashMap<K, V> {
     private static final long serialVersionUID = 1L;
 

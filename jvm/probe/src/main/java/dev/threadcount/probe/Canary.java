@@ -6,36 +6,36 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How long a thread that could run waits until it does. A platform thread is due at a known time, which shows what delays any
- * thread of this process; then it unparks a virtual thread, which shows how long virtual threads wait for a carrier.
+ * Measures how long a runnable thread waits until it runs. A platform thread is due at a known time, and its delay shows what delays any
+ * thread of this process. It then unparks a virtual thread, and the delay of that one shows how long virtual threads wait for a carrier.
  *
- * <p>It counts a delay for every 10 ms. While a thread waits these need no wake: two seconds without a carrier are 200 delays of up to
- * two seconds, not a single one. Where waking it costs too much, as in an idle virtual machine, it asks less often, and the
- * delay that it finds stands for the time since the last one.
+ * <p>A delay counts once for every 10 ms: two seconds without a carrier are 200 delays of up to two seconds, not a single one. No wake is
+ * needed for these. If a wake costs too much, as in an idle virtual machine, the canary measures less often, and a delay stands for the
+ * time since the previous one.
  */
 final class Canary implements Runnable {
     static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Of one core, for both threads. */
+    /** The share of one core that both threads may use. */
     private static final double BUDGET = 0.001;
-    /** The carrier of the virtual thread costs somewhat more than the asking thread (bench/CanaryCost.java). */
+    /** The cost of both threads divided by that of the asking thread (bench/CanaryCost.java). */
     private static final double BOTH_THREADS = 2.5;
     private static final int MOST_PERIODS = 50;
-    /** How fast a change of the cost is followed. */
+    /** The weight of a new cost in the running mean. */
     private static final double SMOOTHING = 0.05;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final Delays platform = new Delays();
     private final Delays virtual = new Delays();
-    /** When the virtual thread was asked; 0 when it has answered. The asking thread sets it, the virtual one resets it. */
+    /** When the virtual thread was asked, or 0 if it has answered. The asking thread sets it, the virtual one resets it. */
     private volatile long askedNs;
     private volatile long answeredNs;
     private volatile Thread virtualThread;
     private volatile boolean ended;
-    /** For how many periods the question stands; written before {@code askedNs}. */
+    /** The number of periods for which the question stands. Written before {@code askedNs}. */
     private long periodsAsked;
     private double costNs = PERIOD_NS * BUDGET * 10 / BOTH_THREADS;
 
-    /** A JVM without carriers would get some by a virtual thread of ours, so the first is the application's. */
+    /** Starts the virtual thread once the application has a virtual thread. In a JVM without carriers, ours would create some. */
     void startVirtual() {
         if (virtualThread == null && !ended) {
             Thread canary = OwnThreads.unstartedCanary(this::answer);
@@ -45,7 +45,7 @@ final class Canary implements Runnable {
         }
     }
 
-    /** Null before there is one. */
+    /** The virtual thread, or null before there is one. */
     Thread virtualThread() {
         return virtualThread;
     }
@@ -74,14 +74,14 @@ final class Canary implements Runnable {
         LockSupport.unpark(virtualThread);
     }
 
-    /** After how many periods it asks again. */
+    /** The number of periods until it asks again. */
     static long periods(double costNs) {
         return Math.clamp((long) Math.ceil(costNs * BOTH_THREADS / (BUDGET * PERIOD_NS)), 1, MOST_PERIODS);
     }
 
     private void ask(long nowNs, long periods) {
         if (virtualThread != null && askedNs == 0) {
-            // A question that was answered late stands for the time until then.
+            // If the previous answer came late, this question stands for the time until then.
             periodsAsked = Math.clamp((nowNs - answeredNs) / PERIOD_NS, 1, periods);
             askedNs = nowNs;
             LockSupport.unpark(virtualThread);
@@ -101,7 +101,7 @@ final class Canary implements Runnable {
         }
     }
 
-    /** When the virtual thread was asked to run, which it has not yet; 0 if it has. */
+    /** When the virtual thread was asked to run, or 0 if it has run since. */
     long waitingSinceNs() {
         return askedNs;
     }

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The operating system's view of the carriers. One that is mounted and not running waits inside a virtual thread that
- * could not leave it. Used by the sampler's thread only.
+ * The kernel's view of the carriers. A carrier that has a virtual thread mounted but does not run waits inside that
+ * thread, which could not leave it. Used by the sampler's thread only.
  */
 final class CarrierTasks {
-    /** The kernel keeps so much of a thread's name. */
+    /** The number of characters of a thread's name that the kernel keeps. */
     private static final int NAME_LENGTH = 15;
 
     private static final String LEFT_OUT = "..";
@@ -21,9 +21,9 @@ final class CarrierTasks {
     private List<Path> tasks = List.of();
 
     /**
-     * How many carriers are on a core or in its run queue; -1 where that cannot be read.
+     * The number of carriers that are on a core or in its run queue, or -1 if that cannot be read.
      *
-     * @param carriers how many there are
+     * @param carriers the number of carriers
      */
     int running(int carriers) {
         findAgainIfChanged(carriers);
@@ -43,9 +43,9 @@ final class CarrierTasks {
     }
 
     /**
-     * Writes of each how long it has run since it began, and how long it could have and waited for a core.
+     * Writes for each carrier how long it has run since it began, and how long it was runnable but waited for a core.
      *
-     * @param carriers how many there are
+     * @param carriers the number of carriers
      */
     void writeRunTimes(Output output, long timeNs, int carriers) {
         findAgainIfChanged(carriers);
@@ -63,14 +63,17 @@ final class CarrierTasks {
         }
     }
 
-    /** Listing all threads reads one file each; carriers seldom change. */
+    /** Searches the carriers again only if their number has changed, because listing all threads reads one file for each. */
     private void findAgainIfChanged(int carriers) {
         if (tasks.size() != carriers) {
             tasks = find();
         }
     }
 
-    /** The state follows the name, which stands in brackets and may hold any character (proc(5)). */
+    /**
+     * Whether a line of {@code stat} shows a running thread. The state comes after the name, which is in brackets and
+     * may contain any character (proc(5)).
+     */
     private static boolean isRunning(String stat) {
         return stat.charAt(stat.lastIndexOf(')') + 2) == 'R';
     }
@@ -88,11 +91,14 @@ final class CarrierTasks {
         } catch (IOException noProcOrEnded) {
             return List.of();
         }
-        // Workers of other pools may have the same name once its middle is left out: then the carriers among them are unknown.
+        // Names without their middle may also fit workers of other pools. Then it is unknown which of them are carriers.
         return found.size() > names.size() ? List.of() : found;
     }
 
-    /** Java up to 25 leaves the kernel the beginning of a long name, Java 26 leaves out its middle. */
+    /**
+     * Whether the kernel's name belongs to this thread. Java up to 25 gives the kernel the beginning of a long name,
+     * Java 26 leaves out its middle.
+     */
     static boolean isKernelName(String comm, String name) {
         if (name.length() <= NAME_LENGTH) {
             return comm.equals(name);
@@ -104,7 +110,7 @@ final class CarrierTasks {
                         && name.endsWith(comm.substring(left + LEFT_OUT.length()));
     }
 
-    /** All carriers are in one thread group; the number in their names depends on which pool the program made first. */
+    /** All carriers are in one thread group. The number in their names depends on which pool the program made first. */
     private static Stream<Thread> carrierThreads() {
         ThreadGroup root = Thread.currentThread().getThreadGroup();
         while (root.getParent() != null) {

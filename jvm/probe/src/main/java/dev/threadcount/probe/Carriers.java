@@ -7,20 +7,20 @@ import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
-/** The platform threads that carry virtual threads. */
+/** Reads figures of the carriers, the platform threads on which virtual threads run. */
 interface Carriers {
     /**
      * One reading.
      *
-     * @param parallelism how many virtual threads may run at once
-     * @param threads carrier threads that exist
-     * @param mounted carriers that have a virtual thread mounted
-     * @param queued virtual threads that wait for a carrier
+     * @param parallelism the largest number of virtual threads that may run at once
+     * @param threads the carrier threads that exist
+     * @param mounted the carriers that have a virtual thread mounted
+     * @param queued the virtual threads that wait for a carrier
      * @param source where the figures come from
      */
     record Reading(int parallelism, int threads, int mounted, long queued, String source) {}
 
-    /** Reads now; null if this JVM does not have the figures. */
+    /** Takes a reading, or returns null if this JVM does not have the figures. */
     Reading read();
 
     /** The best source that this JVM has. */
@@ -60,7 +60,7 @@ interface Carriers {
         }
     }
 
-    /** The scheduler's own pool, which Java 21 to 23 keep in a private field. */
+    /** Reads the scheduler's own pool, which Java 21 to 23 keep in a private field. */
     final class Scheduler implements Carriers {
         private final JvmAccess jvm;
 
@@ -68,7 +68,7 @@ interface Carriers {
             this.jvm = jvm;
         }
 
-        /** Null before the first virtual thread. */
+        /** Returns null before the first virtual thread. */
         @Override
         public Reading read() {
             ForkJoinPool pool = jvm.scheduler();

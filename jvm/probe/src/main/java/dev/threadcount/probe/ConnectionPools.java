@@ -8,18 +8,18 @@ import java.util.List;
 import java.util.Set;
 import javax.management.ObjectName;
 
-/** Pools of connections that need no bean: the scheduled task by which a pool keeps itself in order leads to it. */
+/** Finds pools of connections that have no bean, through the scheduled task by which a pool keeps itself in order. */
 final class ConnectionPools {
-    /** A pool is searched for from so many tasks; there may be thousands, such as time limits of requests. */
+    /** The number of tasks from which a pool is searched. There may be thousands, such as time limits of requests. */
     private static final int MOST_SEARCHED = 500;
-    /** So many tasks of an executor are followed: a server has one for each of its connections. */
+    /** The number of tasks of one executor that are followed, because a server has one task for each of its connections. */
     private static final int MOST_FOLLOWED = 200;
-    /** Of a library. A client has a pool for each address. */
+    /** The largest number of pools of one library. A client has a pool for each address. */
     private static final int MOST_POOLS = 50;
-    /** A task is in no queue while it runs. */
+    /** The number of looks after which a pool that was not found is gone. A task is in no queue while it runs. */
     private static final int MOST_MISSED = 2;
 
-    /** Several may have one name: those found later have a number behind it. */
+    /** A pool that was found. If several have one name, those found later get a number after it. */
     private static final class Found {
         final PoolLibrary library;
         final Reference<Object> pool;
@@ -28,7 +28,7 @@ final class ConnectionPools {
 
         Found(PoolLibrary library, Object pool, String name) {
             this.library = library;
-            // An application may close it.
+            // A weak reference, because the application may drop the pool.
             this.pool = new WeakReference<>(pool);
             this.name = name;
         }
@@ -37,12 +37,12 @@ final class ConnectionPools {
     private final JvmAccess jvm;
     private final List<Found> known = new ArrayList<>();
 
-    /** @param jvm null where this JVM does not show its threads: no pool is found then */
+    /** @param jvm null if this JVM does not show its threads; then no pool is found */
     ConnectionPools(JvmAccess jvm) {
         this.jvm = jvm;
     }
 
-    /** Looks for pools that came, and forgets those that are gone. */
+    /** Looks for new pools, and forgets those that are gone. */
     void lookAgain() {
         known.forEach(found -> found.missed++);
         var graph = new ObjectGraph();
@@ -78,7 +78,7 @@ final class ConnectionPools {
                 known.add(new Found(library, pool, alike == 0 ? name : name + " #" + (alike + 1)));
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
-            // A pool of another version, or one that is being made: the next look will see it.
+            // This is a pool of another version, or one that is just being made, which the next look will find.
         }
     }
 
@@ -98,7 +98,7 @@ final class ConnectionPools {
         return !library.bean().isEmpty() && graph.follow(pool, library.bean()) instanceof ObjectName bean && Pools.isRead(bean);
     }
 
-    /** One line per pool, but for those of HikariCP of which this is the name of a bean. */
+    /** Writes one line per pool, except for those of HikariCP that are read through a bean. */
     void writeTo(Output output, long timeNs, Set<String> hikariBeans) {
         var graph = new ObjectGraph();
         for (Found found : known) {

@@ -6,7 +6,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedThread;
 
 /**
- * Which code runs, from the JVM's samples, added up by stack and second. What the probe itself does is left out. Used by the event
+ * Adds up by stack and second which code runs, from the JVM's samples. The probe itself is left out. Used by the event
  * stream's thread only.
  */
 final class CpuStacks {
@@ -18,7 +18,7 @@ final class CpuStacks {
     private final StackNumbers numbers = new StackNumbers();
     private final Map<Key, Long> counts = new LinkedHashMap<>();
 
-    /** Of samples that the JVM takes in this way: {@code cpu-time} or {@code execution}. */
+    /** @param source how the JVM takes the samples: {@code cpu-time} or {@code execution} */
     CpuStacks(String source) {
         this.source = source;
     }

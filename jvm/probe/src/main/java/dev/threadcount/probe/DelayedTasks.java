@@ -17,18 +17,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Requests for which an executor has a task that it runs once, later, as the application of a long poll schedules it. Such a
- * task leads to what the server keeps of one request. A server's own time limits, and what many tasks lead to, are left out.
+ * Finds requests for which an executor has a task that it runs once, later, as an application of long polls schedules it. Such a task leads
+ * to the objects that the server keeps for one request. Time limits of the server are left out, and objects to which many tasks lead.
  */
 final class DelayedTasks {
     private static final int MOST_TASKS = 2_000;
     private static final int MOST_OBJECTS = 50_000;
     private static final int MOST_WRAPPERS = 6;
-    /** Tasks for one request. */
+    /** The largest number of tasks that one request has. */
     private static final int MOST_OF_REQUEST = 2;
-    /** In the names of what servers and web frameworks make of each request. */
+    /** A part of the names of the classes of which servers and web frameworks make an object per request. */
     private static final Pattern OF_REQUEST = Pattern.compile("Request|Response|Exchange|AsyncContext|DeferredResult|RoutingContext|ServerCall");
-    /** What a task of the JDK's wraps. */
+    /** The fields of the JDK's tasks with the task that they wrap. */
     private static final String[] WRAPPED = {"callable", "task", "action", "fn"};
 
     private final JvmAccess jvm;
@@ -37,7 +37,7 @@ final class DelayedTasks {
     /**
      * The requests of one executor.
      *
-     * @param lastDueMs in how many milliseconds the last of their tasks is due; 0 for none
+     * @param lastDueMs the milliseconds until the last of their tasks is due; 0 for none
      */
     record Requests(int count, long lastDueMs) {
         static final Requests NONE = new Requests(0, 0);
@@ -63,7 +63,7 @@ final class DelayedTasks {
                 tasks.add(task);
             }
         }
-        // The answer to a request, and the application's time limit for it, are one request.
+        // The answer to a request and the application's time limit for it count as one request.
         Map<Object, Integer> requestOf = new IdentityHashMap<>();
         int requests = 0;
         long lastDueMs = 0;
@@ -114,7 +114,7 @@ final class DelayedTasks {
         }
     }
 
-    /** What is called with a result. */
+    /** The functions that are called with a result. */
     private List<Object> dependents(CompletableFuture<?> result) {
         List<Object> functions = new ArrayList<>();
         for (Object waiter = jvm.fieldOf(result, "stack"); waiter != null; waiter = jvm.fieldOf(waiter, "next")) {

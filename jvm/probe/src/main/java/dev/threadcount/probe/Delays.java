@@ -3,31 +3,31 @@ package dev.threadcount.probe;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Delays as a histogram with steps of an eighth. One thread adds while another takes; neither waits. */
+/** A histogram of delays, with eight steps per octave. One thread adds while another takes, and neither waits. */
 final class Delays {
-    /** In each octave of microseconds. */
+    /** The number of steps in each octave of microseconds. */
     private static final int STEPS = 8;
     private static final int STEP_BITS = 3;
-    /** Up to some two hours. */
+    /** The number of octaves, enough for about two hours. */
     private static final int OCTAVES = 30;
 
     private final AtomicLongArray counts = new AtomicLongArray(STEPS * OCTAVES);
     private final AtomicLong longestNs = new AtomicLong();
 
     /**
-     * What was added since the last time.
+     * The delays that were added since the last time.
      *
      * @param count how many
      * @param longestNs the longest
-     * @param atMost for each step that occurs, in rising order: the most microseconds in it, and how many, as {@code 40:3 48:1}
+     * @param atMost for each step that occurs, in rising order, its largest microseconds and its count, as {@code 40:3 48:1}
      */
     record Taken(long count, long longestNs, String atMost) {}
 
     /**
-     * Somebody who was due at one time and came at another: a delay for each period between them, because whoever had been due
-     * then would have come no sooner.
+     * Adds a delay for each period between the time at which somebody was due and the time at which it came, because
+     * others who were due in between would not have come sooner.
      *
-     * @param periods for how many the first of them stands
+     * @param periods the number of delays for which the first one stands
      */
     void addAll(long dueNs, long cameNs, long periods) {
         add(cameNs - dueNs, periods);
@@ -63,7 +63,7 @@ final class Delays {
         return (int) Math.min(step, (long) STEPS * OCTAVES - 1);
     }
 
-    /** The first value of the next step. */
+    /** The first value of the step after this one. */
     private static long atMostMicros(int step) {
         if (step < STEPS) {
             return step + 1L;

@@ -8,29 +8,29 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedStackTrace;
 import jdk.jfr.consumer.RecordedThread;
 
-/** Files that virtual threads read, write, or force to the disk: in every Java they keep their carrier meanwhile. */
+/** Files that virtual threads read, write or force to the disk. In every Java the thread keeps its carrier during that time. */
 final class FileIo {
-    /** What is shorter is little more than a copy from memory. */
+    /** The shortest duration that counts. A shorter one is little more than a copy from memory. */
     static final Duration THRESHOLD = Duration.ofMillis(1);
-    /** Of the flight recorder's events. */
+    /** The names of the flight recorder's events. */
     static final List<String> KINDS = List.of("FileRead", "FileWrite", "FileForce");
-    /** A server that makes a file for each request has no end of them. */
+    /** The largest number of different paths, because a server that makes a file for each request has no end of them. */
     private static final int MOST_PATHS = 50;
 
     private final Set<String> paths = new HashSet<>();
 
-    /** Another recording of this JVM may have set a lower threshold. */
+    /** Whether a virtual thread kept its carrier long enough. Another recording of this JVM may have set a lower threshold. */
     static boolean blocksCarrier(RecordedEvent event) {
         RecordedThread thread = event.getThread();
         return thread != null && thread.isVirtual() && event.getDuration().compareTo(THRESHOLD) >= 0;
     }
 
-    /** The application's frame, and that of the library it called. */
+    /** The frame of the application, and that of the library that it called. */
     static Site site(RecordedStackTrace stack) {
         return new Site(null, Site.application(stack), Site.outsideJdk(stack));
     }
 
-    /** As {@code file write /var/lib/shop.db}. */
+    /** The name of an operation, such as {@code file write /var/lib/shop.db}. */
     String what(String kind, RecordedEvent event) {
         String does = switch (kind) {
             case "FileRead" -> "file read ";
@@ -40,7 +40,7 @@ final class FileIo {
         return does + known(event.getString("path"));
     }
 
-    /** The path, or what stands for all that are too many. */
+    /** The path, or a word for all further paths if there are too many. */
     String known(String path) {
         if (path == null) {
             return "a file";

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The largest file that this process may write ({@code ulimit -f}), which may change while it runs ({@code prlimit}). */
+/** The size limit for files of this process ({@code ulimit -f}). It may change while the process runs ({@code prlimit}). */
 final class FileSizeLimit {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Pattern SOFT_BYTES = Pattern.compile("(?m)^Max file size +(\\d+) ");
 
     private FileSizeLimit() {}
 
-    /** Why a file cannot have so many bytes; null where it can. */
+    /** Says why a file cannot have this many bytes, or null if it can. */
     static String lack(long neededBytes) {
         try {
             return lack(Files.readString(LIMITS), neededBytes);

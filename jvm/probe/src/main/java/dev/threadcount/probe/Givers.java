@@ -20,8 +20,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer.ConditionObject;
 
 /**
- * Who gives what a thread waits for: the thread that has it or computes it, the pool in whose queue its task is, and threads
- * whose own work refers to it. Of one moment.
+ * Finds out at one moment who can end a wait: the thread that holds or computes what a thread waits for, the pool with
+ * its task in the queue, and threads whose work refers to it.
  */
 final class Givers {
     private static final Set<String> PIPES = Set.of(PipedInputStream.class.getName(), PipedReader.class.getName());
@@ -32,17 +32,17 @@ final class Givers {
     private final References references;
     private final ReadHolds readHolds;
     private final List<Thread> threads;
-    /** The latch that a virtual thread counts down at its end. */
+    /** The latches that virtual threads count down at their end. */
     private final Map<Object, Thread> ends = new IdentityHashMap<>();
     private final Map<Long, Thread> mounted = new HashMap<>();
 
     /**
-     * What is known of one wait.
+     * What is known about one wait.
      *
-     * @param lock class and identity; null where it is not known
-     * @param threads those that have it or give it
-     * @param pool the name of the pool in whose queue it is; null for none
-     * @param users threads whose work refers to it
+     * @param lock class and identity; null if it is not known
+     * @param threads the threads that have it or give it
+     * @param pool the name of the pool with its task in the queue; null for none
+     * @param users the threads whose work refers to it
      */
     record Given(String lock, Set<Long> threads, String pool, Set<Long> users) {}
 
@@ -70,7 +70,7 @@ final class Givers {
         return pools;
     }
 
-    /** @param blocker what the thread is parked for; null for a monitor or an unknown one */
+    /** @param blocker the object for which the thread is parked; null for a monitor or an unknown object */
     Given of(Thread thread, Object blocker) {
         return blocker == null ? ofMonitor(thread) : ofBlocker(thread, blocker);
     }
@@ -86,21 +86,21 @@ final class Givers {
         }
         givers.addAll(pools.whoseEndIs(blocker));
         otherEnd(thread, blocker).ifPresent(givers::add);
-        // A condition's lock stands for the queue that both belong to.
+        // If the blocker is a condition, its lock identifies the queue to which both belong.
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
         givers.addAll(pools.whoTakesFrom(key));
         String pool = pools.withTask(blocker);
         return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, references.to(key));
     }
 
-    /** The thread that has last written the pipe that this one reads, or has last read the one that it writes. */
+    /** The thread that last wrote the pipe that this thread reads, or last read the pipe that it writes. */
     private Optional<Long> otherEnd(Thread thread, Object pipe) {
         boolean isPipe = pipe instanceof PipedInputStream || pipe instanceof PipedReader;
         String side = isPipe ? otherSide(jvm.stackOf(thread).frames()) : null;
         return side != null && jvm.fieldOf(pipe, side) instanceof Thread end ? Optional.of(end.threadId()) : Optional.empty();
     }
 
-    /** The pipe's field for the thread at its other end; null for a stack that is not in a pipe. */
+    /** The pipe's field with the thread at its other end, or null if the stack is not in a pipe. */
     static String otherSide(StackTraceElement[] frames) {
         for (StackTraceElement frame : frames) {
             if (PIPES.contains(frame.getClassName())) {
@@ -111,8 +111,8 @@ final class Givers {
     }
 
     /**
-     * The JVM's beans know it of platform threads: a monitor that it wants, or an object that it waits at. Before Java 24 a virtual thread
-     * that wants a monitor keeps its carrier, which counts as the one that wants it.
+     * The wait for a monitor, which the JVM's beans know for platform threads: the monitor that a thread wants, or the object at which it
+     * waits. Before Java 24 a virtual thread that wants a monitor keeps its carrier, and the beans show the carrier instead.
      */
     private Given ofMonitor(Thread thread) {
         Thread known = thread.isVirtual() ? jvm.carrierOf(thread) : thread;

@@ -14,11 +14,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Who holds the carriers while a virtual thread waits for one. One that is mounted in two samples, between which the canary did
- * not get to run, has not left its carrier: the others in the queue would have come first.
+ * Finds the virtual threads that hold carriers while another one waits for a carrier. If a thread is mounted in two samples and the canary
+ * could not run in between, it has not left its carrier: otherwise the threads in the queue would have run first.
  */
 final class HeldCarriers {
-    /** A queue of short tasks is served within this time, mostly. */
+    /** The delay of the canary from which on carriers may be held. A queue of short tasks is mostly served sooner. */
     private static final long LATE_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final JvmAccess jvm;
@@ -29,7 +29,7 @@ final class HeldCarriers {
     private long waitingSinceNs;
     private boolean late;
 
-    /** A thread that was mounted from then on, the CPU that its carrier had used then, and its stack in the last sample. */
+    /** A thread that has been mounted since a time, with the CPU that its carrier had used then, and its stack in the last sample. */
     private record Hold(long fromNs, Thread carrier, long carrierCpuNs, StackTraceElement[] frames) {}
 
     HeldCarriers(JvmAccess jvm) {
@@ -37,9 +37,9 @@ final class HeldCarriers {
     }
 
     /**
-     * Before the threads of a sample are listed.
+     * Begins a sample, before its threads are listed.
      *
-     * @param sinceNs since when the canary waits; 0: it does not
+     * @param sinceNs since when the canary waits; 0 if it does not
      */
     void begin(long sinceNs, long timeNs) {
         if (sinceNs != waitingSinceNs) {
@@ -50,19 +50,19 @@ final class HeldCarriers {
         mounted.clear();
     }
 
-    /** Whether it has to be offered all virtual threads, because the one that is looked for may be any of them. */
+    /** Whether this sample must offer all virtual threads, because any of them may hold a carrier. */
     boolean needsAll() {
         return late;
     }
 
-    /** A virtual thread of the sample. */
+    /** Takes in a virtual thread of the sample. */
     void offer(Thread thread) {
         if (late && jvm.carrierOf(thread) != null) {
             mounted.add(thread);
         }
     }
 
-    /** After they were listed. */
+    /** Writes the holders, after the threads of the sample were listed. */
     void writeTo(Output output, long timeNs) {
         Map<Thread, Hold> now = new HashMap<>();
         for (Thread thread : mounted) {
@@ -83,7 +83,7 @@ final class HeldCarriers {
         beforeNs = timeNs;
     }
 
-    /** @param cpuNs what its carrier has used; below 0: not known */
+    /** @param cpuNs the CPU that its carrier has used; below 0 if unknown */
     private void write(Output output, long timeNs, ThreadStack stack, Hold earlier, long cpuNs) {
         StackTraceElement[] common = common(earlier.frames(), stack.frames());
         Activity activity = Classifier.classify(stack);
@@ -97,13 +97,13 @@ final class HeldCarriers {
                 .put("application", both.application())
                 .put("library", both.library());
         if (cpuNs >= 0 && earlier.carrierCpuNs() >= 0) {
-            // On a full machine a short request stays mounted for long, because its carrier has no core.
+            // On a full machine even a short request stays mounted for long, because its carrier has no core.
             line.put("ran_ns", cpuNs - earlier.carrierCpuNs());
         }
         output.write(line);
     }
 
-    /** The frames, from the first one called, in which both stacks are at the same line. */
+    /** The frames, starting with the first call, at which both stacks are at the same line. */
     static StackTraceElement[] common(StackTraceElement[] one, StackTraceElement[] other) {
         int same = 0;
         int most = Math.min(one.length, other.length);

@@ -14,21 +14,21 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The place in the code at which the holder of a lock or a monitor is, for threads of one sample that wait for it. */
+/** Finds where in the code the holder of a lock or monitor is, for the threads of one sample that wait for it. */
 final class Holders {
-    /** Each costs a stack more. */
+    /** The number of holders that are looked up, because each one costs a stack. */
     private static final int MOST = 8;
 
     private final JvmAccess jvm;
     private final Map<Long, Thread> platformThreads;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private final Map<Object, String> byLock = new IdentityHashMap<>();
-    /** By the name that the JVM gives to a monitor, of platform threads only. */
+    /** The places of platform threads by the name that the JVM gives to the monitor that they hold. */
     private final Map<String, String> byMonitorName = new HashMap<>();
     private int looks;
 
     /**
-     * Reads the holders of one sample.
+     * Reads the holders in one sample.
      *
      * @param sampled the stacks of the sample, which show the monitors that their threads hold
      * @param platformThreads all platform threads by number
@@ -38,7 +38,7 @@ final class Holders {
         this.platformThreads = platformThreads;
         for (ThreadStack stack : sampled) {
             for (Object monitor : stack.monitors()) {
-                // Of a thread in Object.wait() the JVM also has the monitor that it gave up to wait.
+                // For a thread in Object.wait(), the JVM also lists the monitor that the thread released in order to wait.
                 if (monitor != stack.blocker()) {
                     byLock.put(monitor, place(stack));
                 }
@@ -46,19 +46,19 @@ final class Holders {
         }
     }
 
-    /** The activity with the class of the monitor, where only the JVM's beans have it, as before Java 25. */
+    /** The activity with the class of the monitor, if only the JVM's beans know it, as before Java 25. */
     Activity named(Thread thread, Activity activity) {
         if (activity.state() != State.MONITOR || activity.resource() != null || thread.isVirtual()) {
             return activity;
         }
         ThreadInfo info = threads.getThreadInfo(thread.threadId());
-        // It may have the monitor by now, and wait for something else.
+        // The thread may have got the monitor by now, and wait for something else.
         LockInfo monitor = info == null || info.getThreadState() != Thread.State.BLOCKED ? null : info.getLockInfo();
         return monitor == null ? activity : new Activity(activity.state(), monitor.getClassName(),
                 activity.application(), activity.library(), activity.role());
     }
 
-    /** Null where nobody holds it or the JVM does not say. */
+    /** The place of the holder, or null if nobody holds the lock or the JVM does not say. */
     String of(Thread thread, ThreadStack stack, Activity activity) {
         Object lock = stack.blocker();
         String known = lock == null ? null : byLock.get(lock);
@@ -75,13 +75,13 @@ final class Holders {
         }
         Thread owner = jvm.ownerOf(lock);
         String place = place(owner);
-        // Where it has given the lock back meanwhile, its place says nothing of the lock.
+        // If the owner has released the lock meanwhile, its place says nothing about the lock.
         String held = owner == jvm.ownerOf(lock) ? place : null;
         byLock.put(lock, held);
         return held;
     }
 
-    /** The JVM names the owner only of a monitor that a platform thread waits for. */
+    /** The place of a monitor's owner. The JVM names the owner only if a platform thread waits. */
     private String ofMonitor(Thread waiting) {
         ThreadInfo info = threads.getThreadInfo(waiting.threadId());
         if (info == null || info.getThreadState() != Thread.State.BLOCKED || info.getLockOwnerId() < 0) {

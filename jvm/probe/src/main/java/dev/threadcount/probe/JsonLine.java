@@ -2,7 +2,7 @@ package dev.threadcount.probe;
 
 import java.util.List;
 
-/** One line of output: a flat JSON object, or one with a few nested ones. Not thread-safe. */
+/** One line of output: a JSON object, which may contain a few nested ones. Not thread-safe. */
 public final class JsonLine {
     private final StringBuilder text = new StringBuilder(256);
     private boolean first = true;
@@ -10,14 +10,14 @@ public final class JsonLine {
     /**
      * Starts a line.
      *
-     * @param type what kind of line it is
-     * @param timeNs the moment it speaks of, on {@link System#nanoTime()}'s clock
+     * @param type the kind of line
+     * @param timeNs the moment that it describes, on the clock of {@link System#nanoTime()}
      */
     public static JsonLine of(String type, long timeNs) {
         return new JsonLine().open().put("type", type).put("t_ns", timeNs);
     }
 
-    /** Starts an object that will be a value of a line. */
+    /** Starts an object that becomes a value of a line. */
     public static JsonLine nested() {
         return new JsonLine().open();
     }
@@ -27,13 +27,11 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, long value) {
         name(key).text.append(value);
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, double value) {
         name(key);
         if (Double.isFinite(value)) {
@@ -44,13 +42,12 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, boolean value) {
         name(key).text.append(value);
         return this;
     }
 
-    /** Adds a text, or null where there is none. */
+    /** Adds a text, or null if there is none. */
     public JsonLine put(String key, String value) {
         name(key);
         if (value == null) {
@@ -61,7 +58,6 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds an array of numbers. */
     public JsonLine put(String key, long[] values) {
         name(key).text.append('[');
         for (int i = 0; i < values.length; i++) {
@@ -71,13 +67,11 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds an object. */
     public JsonLine put(String key, JsonLine value) {
         name(key).text.append(value.text).append('}');
         return this;
     }
 
-    /** Adds an array of objects. */
     public JsonLine put(String key, List<JsonLine> values) {
         name(key).text.append('[');
         for (int i = 0; i < values.size(); i++) {
@@ -87,7 +81,7 @@ public final class JsonLine {
         return this;
     }
 
-    /** Ends the line, which is complete with that. */
+    /** Completes the line and returns its text. */
     public String end() {
         return text.append("}\n").toString();
     }

@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Opens the JDK's internals to one class of ours. A module of the JDK can be opened to modules only, for good, and the probe's
- * is that of the whole class path. Each class loader has a module of its own, so {@code JvmThreads} gets a loader to itself.
+ * Opens the JDK's internals to {@code JvmThreads} alone. A module of the JDK can only be opened to a whole module, and
+ * for good, and the probe shares its module with the application's class path. Because each class loader has a separate
+ * module, {@code JvmThreads} gets its own class loader.
  */
 final class JvmDoor extends ClassLoader {
     private static final String INSIDE = "dev.threadcount.probe.inside.";
@@ -23,9 +24,9 @@ final class JvmDoor extends ClassLoader {
     }
 
     /**
-     * The JVM's internals.
+     * Opens the JVM's internals.
      *
-     * @throws ReflectiveOperationException when this JVM has others
+     * @throws ReflectiveOperationException when this JVM has different internals
      */
     static JvmAccess open(Instrumentation instrumentation) throws ReflectiveOperationException {
         JvmDoor door = new JvmDoor(JvmDoor.class.getClassLoader());
@@ -39,7 +40,7 @@ final class JvmDoor extends ClassLoader {
         return (JvmAccess) door.loadClass(ACCESS).getConstructor().newInstance();
     }
 
-    /** The parent could load these as well, into the module of the class path. */
+    /** Loads these classes here, because the parent would load them into the module of the class path. */
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         if (!name.startsWith(INSIDE)) {

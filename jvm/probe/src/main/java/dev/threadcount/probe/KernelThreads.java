@@ -16,20 +16,20 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the kernel says of platform threads. To the JVM a thread in native code runs, be it that it computes or waits. Java does
- * not have the kernel's number of a thread; but the CPU time of a thread that does not run stands still, to the nanosecond,
- * and both sides have it ({@code schedstat}). Used by one thread.
+ * Asks the kernel what a platform thread does. For the JVM a thread in native code runs, whether it computes or waits.
+ * Java does not know the kernel's number of a thread. It is found by the thread's CPU time ({@code schedstat}), which
+ * both sides know to the nanosecond, and which stands still while the thread does not run. Used by one thread.
  */
 final class KernelThreads {
     private static final long LEARNED_NS = TimeUnit.SECONDS.toNanos(2);
-    /** More of them cost too much to look through. */
+    /** The largest number of threads, because more cost too much to search. */
     private static final int MOST_TASKS = 2_000;
 
     /**
      * A thread that does not run.
      *
-     * @param waits not merely for a core
-     * @param descriptor of the file or socket that its system call is about; -1 where it is not known
+     * @param waits whether it waits for more than a core
+     * @param descriptor the file or socket of its system call; -1 if it is not known
      */
     record Task(boolean waits, int descriptor) {}
 
@@ -49,7 +49,7 @@ final class KernelThreads {
         tasksFolder = process + "/task/";
     }
 
-    /** Null where the thread runs, or cannot be found: then the JVM's word holds. */
+    /** The kernel's view of a thread, or null if the thread runs or cannot be found. Then the JVM's view counts. */
     Task of(Thread thread) {
         long cpuNs = beans.getThreadCpuTime(thread.threadId());
         if (cpuNs < 0) {
@@ -63,7 +63,7 @@ final class KernelThreads {
         return read(tasks.get(thread.threadId()), cpuNs);
     }
 
-    /** Threads that rest are found at once; those that run, another time. */
+    /** Learns the numbers of threads. Those that rest are found at once, those that run later. */
     private void learn() {
         Map<Long, String> byCpuTime = new HashMap<>();
         Set<Long> twice = new HashSet<>();
@@ -104,11 +104,11 @@ final class KernelThreads {
 
     private Task read(String task, long cpuNs) {
         String call = task == null ? null : text(task, "syscall");
-        // Whoever has run since is somebody else, or was seen in two different calls.
+        // A different CPU time means that the number belongs to another thread, or that the thread has run since.
         if (call == null || cpuTime(task) != cpuNs) {
             return null;
         }
-        // The kernel says "running" also of a thread that waits for a core.
+        // For the kernel a thread that waits for a core is running too.
         boolean waits = !call.startsWith(RUNNING);
         return new Task(waits, waits ? descriptor(call) : -1);
     }
@@ -121,7 +121,7 @@ final class KernelThreads {
         }
     }
 
-    /** Both machines whose calls are known have the lowest byte first. */
+    /** Reads four bytes of memory. Both supported machines have the lowest byte first. */
     private int memory(long address) throws IOException {
         try (RandomAccessFile memory = new RandomAccessFile(process.resolve("mem").toFile(), "r")) {
             memory.seek(address);
@@ -129,7 +129,7 @@ final class KernelThreads {
         }
     }
 
-    /** The files are short; and what is read so often has to be cheap before it is compiled. */
+    /** Reads a short file. This happens so often that it must be cheap even before it is compiled. */
     private String text(String task, String file) {
         try (FileInputStream stream = new FileInputStream(tasksFolder + task + '/' + file)) {
             int length = stream.read(buffer);

@@ -24,23 +24,23 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Which lock each thread waits for, who owns it, and how many permits are left: what a thread dump does not have, of virtual
- * threads in particular. Taken by the JVM's attach listener, a platform thread, so that it works while all carriers are held.
+ * Writes which lock each thread waits for, who owns it, and how many permits are left. A thread dump lacks this, above all for virtual
+ * threads. The JVM's attach listener, a platform thread, takes the snapshot, so that it works while all carriers are held.
  */
 final class LockSnapshot {
-    /** Those of more threads say nothing new, and each costs the JVM time. */
+    /** The largest number of threads whose sockets are asked for. More say nothing new, and each costs the JVM time. */
     private static final int MOST_PEERS = 1_000;
     private static final Path PROCESS = Path.of("/proc/self");
     private static final String WORKER = "java.util.concurrent.ThreadPoolExecutor$Worker";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
-    /** Threads whose stacks are read: they show what a thread is in. */
+    /** The largest number of threads whose stacks are read, to see what they are in. */
     private static final int MOST_STACKS = 3_000;
-    /** Objects that are looked for in the fields of others. */
+    /** The largest number of objects that are searched for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
-    /** Threads that may wait for what only they can give. */
+    /** The largest number of threads that are checked for waiting for something that only they can give. */
     private static final int MOST_OWN = 4;
-    /** A time limit that is written. */
+    /** Time limits from here on are written. */
     private static final long LONG_MS = 60_000;
 
     private final JvmAccess jvm;
@@ -49,17 +49,17 @@ final class LockSnapshot {
     private int loopsAsked;
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
-    /** Fields are searched for four fifths of the limit, and the rest of the snapshot is written without what was not found. */
+    /** When the search in fields ends, after four fifths of the limit. The rest of the snapshot is written without what was not found. */
     private final long searchUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
-    /** Of virtual threads; null until one is seen that waits for a socket. */
+    /** The descriptors for which virtual threads wait. Null until a virtual thread is seen that waits for a socket. */
     private Map<Thread, Integer> polled;
     private int peersAsked;
     private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
-    /** @param classes all that are loaded */
+    /** @param classes all classes that are loaded */
     LockSnapshot(JvmAccess jvm, Supplier<Class<?>[]> classes, Duration limit) {
         searchUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
         this.jvm = jvm;
@@ -67,7 +67,7 @@ final class LockSnapshot {
         peers = new Peers(jvm, PROCESS);
     }
 
-    /** Writes a line per thread that waits for a lock, monitor or another machine, and a last line when all are written. */
+    /** Writes a line for each thread that waits for a lock, a monitor or another machine, and a last line after all of them. */
     void writeTo(Output output) throws IOException {
         List<Thread> threads = new ArrayList<>();
         jvm.threads().forEach(1, threads::add);
@@ -105,20 +105,20 @@ final class LockSnapshot {
         }
     }
 
-    /** Of the time limit of a virtual thread, as far as Java 24 and later show it; -1 for none. */
+    /** The rest of a virtual thread's time limit, if Java 24 or later shows it; -1 for none. */
     private long leftMs(Thread thread, Thread.State state) {
         boolean isAsked = thread.isVirtual() && state == Thread.State.TIMED_WAITING && ++limitsAsked <= MOST_PEERS;
         return isAsked && jvm.fieldOf(thread, "timeoutTask") instanceof Delayed task ? task.getDelay(TimeUnit.MILLISECONDS) : -1;
     }
 
     /**
-     * Where what a thread waits for is kept.
+     * The object that keeps what a thread waits for.
      *
-     * @param server the thread whose own work leads to it before that of others does; null for none
+     * @param server the thread whose own work leads to it sooner than the work of others; null for none
      */
     private record Kept(Keeper keeper, Long server) {}
 
-    /** By the number of the thread that waits. */
+    /** The keepers by the number of the thread that waits. */
     private Map<Long, Kept> keepers(List<Thread> threads) {
         Map<Long, Object> blockers = new HashMap<>();
         List<Object> roots = new ArrayList<>();
@@ -126,7 +126,7 @@ final class LockSnapshot {
         for (Thread thread : threads) {
             boolean isAsked = blockers.size() < MOST_KEPT && isParked(thread.getState());
             Object parked = isAsked ? LockSupport.getBlocker(thread) : null;
-            // Of one that waits at an object, Java 25 and later say at which.
+            // If a thread waits at an object, Java 25 and later know the object.
             Object blocker = isAsked && parked == null ? jvm.stackOf(thread).blocker() : parked;
             if (blocker != null) {
                 blockers.put(thread.threadId(), blocker);
@@ -158,13 +158,19 @@ final class LockSnapshot {
         return keepers;
     }
 
-    /** Others than event loops of a program wait for what is in their own work's fields by chance, or for work. */
+    /**
+     * Whether a thread may wait for what only it can give. That is only asked of event loops of a program: other
+     * threads wait for what is in their fields by chance, or for work.
+     */
     private boolean mayServeItself(long thread, Object task, Map<Long, Object> blockers) {
         return blockers.containsKey(thread) && !(blockers.get(thread) instanceof AbstractQueuedSynchronizer.ConditionObject)
                 && !task.getClass().getName().equals(WORKER) && isInApplication(thread) && ++loopsAsked <= MOST_OWN;
     }
 
-    /** A timer may lead to it as well, and nearer: what the thread's own work leads to, over a collection of a class in whose code it is. */
+    /**
+     * Adds what the thread's own work leads to, through a collection of a class in whose code it is. A timer may lead
+     * to it too, and by a shorter way.
+     */
     private void addOwn(long thread, Object task, Map<Long, Object> blockers, Map<Object, Long> workOf, Map<Long, Kept> keepers) {
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(blockers.values());
@@ -182,7 +188,9 @@ final class LockSnapshot {
         }
     }
 
-    /** Whether the work of another thread, but for those of pools, in the application's code leads to it as well: that one may give it. */
+    /**
+     * Whether the work of another thread in the application's code leads to it too, except for threads of pools. That thread may give it.
+     */
     private boolean isOfOthers(long own, Object blocker, Map<Object, Long> workOf) {
         if (++ownAsked > MOST_OWN || System.nanoTime() > searchUntil) {
             return true;
@@ -199,7 +207,7 @@ final class LockSnapshot {
         return Stream.of(stack).anyMatch(it -> Code.isApplication(it.getClassName()));
     }
 
-    /** To whom the socket is connected that the thread reads or writes. */
+    /** Writes the other end of the socket that the thread reads or writes. */
     private void writePeer(Thread thread, Thread.State state, Output output) {
         if (peersAsked >= MOST_PEERS) {
             return;
@@ -211,7 +219,7 @@ final class LockSnapshot {
         }
     }
 
-    /** One that the JDK's poller has parked has no blocker; to ask for the poller where there is none would make it. */
+    /** A thread that the JDK's poller has parked has no blocker. If there is no poller, asking for it would create it. */
     private int descriptorOfVirtual(Thread thread, Thread.State state) {
         if (state != Thread.State.WAITING && state != Thread.State.TIMED_WAITING) {
             return -1;
@@ -239,7 +247,7 @@ final class LockSnapshot {
         return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }
 
-    /** Of a virtual thread that waits at an object, only Java 25 and later say at which. */
+    /** The object for which the thread waits. If a virtual thread waits at an object, only Java 25 and later know the object. */
     private Object blocker(Thread thread, Thread.State state) {
         Object blocker = LockSupport.getBlocker(thread);
         boolean mayWaitAtObject = blocker == null && thread.isVirtual() && isParked(state) && ++objectsAsked <= MOST_PEERS;
@@ -261,14 +269,14 @@ final class LockSnapshot {
                     .put("value", jvm.stateOf(blocker));
             Object wait = queueOf(blocker).get(thread);
             if (wait != null) {
-                // Another one at a later snapshot: the thread was served meanwhile, and waits again.
+                // A different number in a later snapshot means that the thread was served meanwhile, and waits again.
                 line.put("wait", System.identityHashCode(wait));
             }
         }
         return line;
     }
 
-    /** A million threads may have as many blockers, and only a synchronizer has a queue. */
+    /** The queue of a synchronizer. Other blockers have none, and a million threads may have as many blockers. */
     private Map<Thread, Object> queueOf(Object blocker) {
         return blocker instanceof AbstractQueuedSynchronizer ? queues.computeIfAbsent(blocker, jvm::waitsFor) : Map.of();
     }

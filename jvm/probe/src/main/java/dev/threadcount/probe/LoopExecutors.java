@@ -8,14 +8,16 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 
-/** Executors with one thread of their own, as event loops are: the thread's work refers to the executor, and the executor to the thread. */
+/** Finds executors with a single thread, such as event loops: the thread's work refers to the executor, and the executor to the thread. */
 final class LoopExecutors {
     private static final int STEPS = 3;
     private static final int MOST_OBJECTS = 200;
 
     private LoopExecutors() {}
 
-    /** The executor that a platform thread works for; null for none. Another executor on the way leads to all of the application. */
+    /**
+     * The executor that a platform thread works for, or null. The search ends at another executor, which leads to all of the application.
+     */
     static Object of(Thread thread, JvmAccess jvm) {
         Object task = jvm.taskOf(thread);
         Map<Object, Boolean> known = new IdentityHashMap<>();
@@ -38,7 +40,7 @@ final class LoopExecutors {
         return null;
     }
 
-    /** The tasks in its queues, or what holds them where the queue's class is not the JDK's. */
+    /** The tasks in an executor's queues. If the JDK does not know the queue's class, the object that holds the tasks. */
     static List<Object> queued(Object executor) {
         List<Object> tasks = new ArrayList<>();
         for (Object part : ObjectGraph.referred(executor)) {

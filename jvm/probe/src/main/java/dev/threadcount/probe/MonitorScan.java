@@ -28,7 +28,7 @@ final class MonitorScan {
         this.rangesByMethod = rangesByMethod;
     }
 
-    /** A scan that finds nothing, for classes whose file cannot be had. */
+    /** A scan that finds nothing, for classes whose file is not available. */
     static MonitorScan nothing() {
         return new MonitorScan(Map.of());
     }
@@ -36,13 +36,13 @@ final class MonitorScan {
     /**
      * Reads a class file.
      *
-     * @throws IOException when it is not one
+     * @throws IOException when it is no class file
      */
     static MonitorScan of(InputStream classFile) throws IOException {
         return new Reader(new DataInputStream(classFile)).read();
     }
 
-    /** Does this place lie inside a synchronized block of its method? */
+    /** Whether this place lies inside a synchronized block of its method. */
     boolean holdsMonitor(String method, String descriptor, int bytecodeIndex) {
         return rangesByMethod.getOrDefault(method + descriptor, List.of()).stream()
                 .anyMatch(range -> range.from() <= bytecodeIndex && bytecodeIndex < range.to());
@@ -143,7 +143,7 @@ final class MonitorScan {
                     && (code[afterLoad] & 0xff) == MONITOREXIT;
         }
 
-        /** The length of an aload or astore at a place, in its long form or one of its four short ones; else 0. */
+        /** The length of an aload or astore at a place, in its long form or one of its four short forms, or else 0. */
         private static int length(byte[] code, int at, int longForm, int firstShortForm) {
             if (at >= code.length) {
                 return 0;

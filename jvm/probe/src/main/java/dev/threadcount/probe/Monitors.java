@@ -11,7 +11,7 @@ import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedMethod;
 
-/** Tells which frame of a stack keeps a virtual thread on its carrier. Used by the event stream's thread only. */
+/** Finds the frame of a stack that keeps a virtual thread on its carrier. Used by the event stream's thread only. */
 final class Monitors {
     private final Instrumentation instrumentation;
     private final Map<String, MonitorScan> scans = new HashMap<>();
@@ -20,7 +20,7 @@ final class Monitors {
         this.instrumentation = instrumentation;
     }
 
-    /** A synchronized method or block before Java 24 (JEP 491), a native method, or a class initializer. */
+    /** Whether a frame pins: a synchronized method or block before Java 24 (JEP 491), a native method, or a class initializer. */
     boolean pins(RecordedFrame frame) {
         RecordedMethod method = frame.getMethod();
         if (method.getName().equals("<clinit>")) {

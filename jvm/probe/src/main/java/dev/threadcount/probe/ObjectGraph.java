@@ -11,19 +11,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Leads from an object of the application's to others. It keeps their classes, so it must not live longer than one look. */
+/** Leads from one object of the application to others. It keeps their classes, so it must live for one look only. */
 final class ObjectGraph {
-    /** From a task over what it has captured to the pool. */
+    /** The number of steps from a task, through what it has captured, to a pool. */
     private static final int STEPS = 3;
-    /** The time limit of a request that waits leads to its pool, too, but only while it waits. */
+    /** The time limit of a waiting request leads to its pool too, but only while the request waits. */
     private static final String WAITING = "reactor.pool.AbstractPool$Borrower";
 
     private record Named(Class<?> owner, String name) {}
 
-    /** Of hundreds of tasks most have captured an object of one class. */
+    /** The members of classes. Most of hundreds of tasks have captured an object of the same class. */
     private final Map<Named, Optional<AccessibleObject>> members = new HashMap<>();
 
-    /** What a path of public fields and methods without parameters leads to; null where one on the way is null or does not exist. */
+    /** Follows a path of public fields and methods without parameters. Returns null if a step gives null or does not exist. */
     Object follow(Object from, String path) throws ReflectiveOperationException {
         Object at = from;
         for (String step : path.split("\\.")) {
@@ -53,7 +53,7 @@ final class ObjectGraph {
         return Optional.empty();
     }
 
-    /** The nearest object of this class in few steps; null for none. */
+    /** The nearest object of this class within a few steps, or null. */
     static Object search(Object from, String type) {
         List<Object> reached = List.of(from);
         for (int step = 0; step <= STEPS; step++) {
@@ -69,7 +69,7 @@ final class ObjectGraph {
         return null;
     }
 
-    /** What the fields of an object of the application's hold. */
+    /** The objects in the fields of an object of the application. */
     static List<Object> referred(Object from) {
         List<Object> found = new ArrayList<>();
         if (from instanceof WeakReference<?> reference) {
@@ -95,7 +95,7 @@ final class ObjectGraph {
             field.setAccessible(true);
             return field.get(of);
         } catch (ReflectiveOperationException | RuntimeException closed) {
-            // A module that is not open.
+            // Its module is not open.
             return null;
         }
     }

@@ -6,15 +6,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * The options of the probe, as {@code key=value} pairs joined by commas in the agent's argument. A path may be
- * percent-encoded, so that it may hold commas.
+ * The options of the probe, as {@code key=value} pairs joined by commas in the agent's argument. A path may be percent-encoded, so that it
+ * may contain commas.
  *
  * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
  * @param level the readings that the probe takes
  * @param period time between two readings
  * @param pinnedThreshold the shortest pin that is counted
  * @param recording where the JFR file goes when the probe ends; null for none
- * @param eventsOptional whether the probe goes on without the flight recorder's events where the JVM cannot bear a recording
+ * @param eventsOptional whether the probe continues without the flight recorder's events if the JVM cannot bear a recording
  * @param limit how long the locks may take
  */
 record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional, Duration limit) {
@@ -22,9 +22,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
     enum Level {
         /** Readings, GC, pins, samples of threads: cheap enough to leave on while measuring. */
         LIGHT,
-        /** Nothing: the locks that threads wait for are written once, and that is all. */
+        /** No readings: the locks that threads wait for are written once. */
         LOCKS,
-        /** Nothing: the threads of requests are switched as the other end of the socket commands. */
+        /** No readings: the other end of the socket sends commands that switch the threads of requests. */
         CROSSOVER
     }
 
@@ -86,7 +86,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
     }
 
     private static Path path(String encoded) {
-        // In a query a plus sign is a space; in a path it is itself.
+        // A plus sign means a space in a query, but a plus sign in a path.
         return Path.of(URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8));
     }
 

@@ -12,18 +12,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Where lines go. Any thread may write, and none ever waits for the reader: lines for which there is no room are dropped and
- * counted, because a reader that is stopped (Ctrl-Z) would stop the reading of JFR's events too, and its files would grow. A
- * reader that went away ends the writing, never the server.
+ * Writes lines to a file or socket. Any thread may write, and none ever waits for the reader. If there is no room,
+ * lines are dropped and counted: otherwise a stopped reader (Ctrl-Z) would also stop the reading of JFR's events, and
+ * JFR's files would grow. A reader that is gone ends the writing, never the server.
  */
 final class Output implements Closeable {
-    /** Some ten seconds of a busy server. */
+    /** The room for lines that wait, about ten seconds of a busy server. */
     private static final int ROOM_BYTES = 1 << 20;
-    /** The JDK copies what is written into memory outside of the heap, and each thread that writes keeps as much as its largest write. */
+    /**
+     * The largest single write. The JDK copies each write into memory outside of the heap, and each thread keeps as
+     * much as its largest write.
+     */
     private static final int SLICE_BYTES = 64 << 10;
 
     private final WritableByteChannel channel;
-    /** What has not been written, from 0 to its position. */
+    /** The bytes that have not been written yet, from 0 to its position. */
     private final ByteBuffer waiting;
     private long dropped;
     private boolean broken;
@@ -72,18 +75,18 @@ final class Output implements Closeable {
         }
     }
 
-    /** Before the first line that has room again, so that the gap is where it was. */
+    /** Reports dropped lines before the first line that has room again, so that the report is in the place of the gap. */
     private void sayDropped() {
         byte[] line = JsonLine.of("dropped", System.nanoTime()).put("lines", dropped).end()
                 .getBytes(StandardCharsets.UTF_8);
-        // With room for more: else each line that is read would let in one such line.
+        // It needs room for more lines. Otherwise each line that the reader takes would let in one such report.
         if (waiting.remaining() >= waiting.capacity() / 2) {
             waiting.put(line);
             dropped = 0;
         }
     }
 
-    /** Writes what the reader takes now; false when it has gone. */
+    /** Writes as much as the reader takes now. Returns false if the reader is gone. */
     synchronized boolean flush() {
         drain();
         return !broken;

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-/** The threads of the probe, so that what they do can be told from what the server does. */
+/** Keeps the threads of the probe, to distinguish their activity from the server's. */
 final class OwnThreads {
     private static final String PREFIX = "threadcount-probe";
     private static final List<Thread> STARTED = new CopyOnWriteArrayList<>();
 
     private OwnThreads() {}
 
-    /** Starts a daemon thread of this name, after the probe's. */
+    /** Starts a daemon thread with this name after the probe's prefix. */
     static Thread start(String name, Runnable task) {
         Thread thread = Thread.ofPlatform().daemon().name(PREFIX + name).unstarted(task);
         STARTED.removeIf(earlier -> !earlier.isAlive());
@@ -21,12 +21,12 @@ final class OwnThreads {
         return thread;
     }
 
-    /** A virtual thread, which is to be started once. */
+    /** A virtual thread that has not been started. */
     static Thread unstartedCanary(Runnable task) {
         return Thread.ofVirtual().name(PREFIX + "-canary").unstarted(task);
     }
 
-    /** Waits until all but the calling one have ended, for a few seconds at most. */
+    /** Waits a few seconds at most until all threads of the probe, except the calling one, have ended. */
     static void awaitOthers() {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
         boolean interrupted = Thread.interrupted();
@@ -48,9 +48,9 @@ final class OwnThreads {
         return name != null && name.startsWith(PREFIX);
     }
 
-    /** What they have allocated since they began. */
+    /** The bytes that these threads have allocated since they began. */
     static long allocatedBytes(ThreadMXBean threads) {
-        // Of a thread that has ended the JVM says -1.
+        // The JVM returns -1 for a thread that has ended.
         return STARTED.stream()
                 .mapToLong(thread -> Math.max(0, threads.getThreadAllocatedBytes(thread.threadId())))
                 .sum();

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** To whom a socket of this process has connected. Used by one thread. */
+/** Finds the address that a socket of this process has connected to. Used by one thread. */
 final class Peers {
     private static final long VALID_NS = TimeUnit.SECONDS.toNanos(10);
-    /** The kernel writes listening sockets first; of those that are closed there may be thousands below. */
+    /** The part of the file that is read. The kernel writes listening sockets first, and thousands of closed ones may follow. */
     private static final int BEGINNING_BYTES = 1 << 16;
     private static final int MOST_REMEMBERED = 2_000;
     private static final String LISTENING = "0A";
@@ -26,7 +26,7 @@ final class Peers {
 
     private final JvmAccess jvm;
     private final Path process;
-    /** By the kernel's number of the socket; without one for those of clients. */
+    /** The peers by the kernel's number of the socket. Sockets of clients have no value. */
     private final Map<String, String> peers = new HashMap<>();
     private Set<Integer> listening = Set.of();
     private long readNs = System.nanoTime() - VALID_NS;
@@ -37,7 +37,7 @@ final class Peers {
         this.process = process;
     }
 
-    /** The address and port that this socket has connected to; null for those of clients, and where it is not known. */
+    /** The address and port that this socket has connected to. Null if it belongs to a client, or is unknown. */
     String of(int descriptor) {
         try {
             String target = Files.readSymbolicLink(process.resolve("fd").resolve(Integer.toString(descriptor))).toString();
@@ -58,13 +58,13 @@ final class Peers {
     }
 
     private String find(int descriptor, String number) throws IOException {
-        // The JDK takes every address for one of the Internet.
+        // The JDK takes every address for an Internet address.
         String unix = beginning("net/unix");
         if (unix.contains(" " + number + " ") || unix.contains(" " + number + "\n")) {
             return null;
         }
         InetSocketAddress[] ends = jvm.endsOf(descriptor);
-        // Ours is the port that others connect to: the other side is a client.
+        // If our port is one that others connect to, the other side is a client.
         return ends == null || ends[1] == null || ends[1].getPort() == 0 || listening().contains(ends[0].getPort()) ? null : name(ends[1]);
     }
 
@@ -72,7 +72,7 @@ final class Peers {
         if (System.nanoTime() - readNs >= VALID_NS) {
             Set<Integer> found = new HashSet<>();
             for (String table : new String[] {"net/tcp", "net/tcp6"}) {
-                // sl: local_address rem_address st ...
+                // The fields are sl: local_address rem_address st ...
                 beginning(table).lines().skip(1).map(line -> line.strip().split(" +"))
                         .filter(fields -> fields.length > 3 && fields[3].equals(LISTENING))
                         .forEach(fields -> found.add(Integer.parseInt(fields[1].substring(fields[1].indexOf(':') + 1), 16)));
@@ -89,7 +89,7 @@ final class Peers {
         }
     }
 
-    /** As it is written in an address of the web. */
+    /** An address as it is written in a URL. */
     static String name(InetSocketAddress address) {
         InetAddress ip = address.getAddress();
         String text = ip.getHostAddress();

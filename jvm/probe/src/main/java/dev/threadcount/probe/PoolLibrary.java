@@ -4,13 +4,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where a library's pool has its figures. A path is of public fields and methods without parameters; what several lead to is added up.
+ * Describes where the pools of a library keep their figures. A path consists of public fields and methods without
+ * parameters; the values of several paths are added up.
  *
- * @param pool its class
- * @param tasks how the names of the classes of its scheduled tasks begin
- * @param poolPaths paths to the pool from an object that a task has captured; none: it is searched for
- * @param name a path to its name, or to an object of whoever made it; empty: it has none
- * @param bean a path to the name of its bean, which may be read instead; empty: it is known in another way
+ * @param pool the class of the pool
+ * @param tasks the prefixes of the classes of its scheduled tasks
+ * @param poolPaths paths to the pool from an object that a task has captured; if empty, the pool is searched for
+ * @param name a path to its name, or to an object of whoever made it; empty if it has none
+ * @param bean a path to the name of its bean, which may be read instead; empty if there is none
  */
 record PoolLibrary(String kind, String pool, List<String> tasks, List<String> poolPaths, String name, String bean, List<String> busy, String max,
         List<String> size, String queued) {
@@ -32,13 +33,13 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> po
                     List.of("org.apache.commons.pool2.impl.EvictionTimer$WeakRunner", "org.apache.commons.pool2.impl.BaseGenericObjectPool$Evictor"),
                     List.of(), "getFactory", "getJmxName",
                     List.of("getNumActive"), "getMaxTotal", List.of("getNumActive", "getNumIdle"), "getNumWaiters"),
-            // Each endpoint, also a server's, has a task that looks whether it is idle.
+            // Each endpoint, also one of a server, has a task that checks whether it is idle.
             new PoolLibrary("jetty-client", "org.eclipse.jetty.client.transport.HttpDestination", List.of("org.eclipse.jetty.io.IdleTimeout$$Lambda"),
                     List.of("getConnection.getHttpDestination", "getConnection.getSslEndPoint.getConnection.getHttpDestination"), "asString", "",
                     List.of("getConnectionPool.getActiveConnectionCount"), "getConnectionPool.getMaxConnectionCount",
                     List.of("getConnectionPool.getConnectionCount"), "getQueuedRequestCount"));
 
-    /** Whose code makes a pool of another library's: how the names of its classes begin, and its own. */
+    /** Libraries whose code makes a pool of another library: the prefix of their classes, and their name. */
     private static final Map<String, String> MAKERS =
             Map.of("io.r2dbc.pool.", "r2dbc-pool", "org.apache.commons.dbcp2.", "commons-dbcp2");
 
@@ -47,7 +48,7 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> po
         return ofTask(task) != null;
     }
 
-    /** The library that schedules tasks of this class; null for none. */
+    /** The library that schedules tasks of this class, or null. */
     static PoolLibrary ofTask(String name) {
         for (PoolLibrary library : ALL) {
             if (library.tasks.stream().anyMatch(name::startsWith)) {
@@ -57,12 +58,12 @@ record PoolLibrary(String kind, String pool, List<String> tasks, List<String> po
         return null;
     }
 
-    /** Whether no path leads to its pool: it is searched for. */
+    /** Whether the pool is searched for, because no path leads to it. */
     boolean isSearchedFor() {
         return poolPaths.isEmpty();
     }
 
-    /** What a pool is called, by what the path to its name leads to. */
+    /** The name of a pool, from the object to which the path to its name leads. */
     String nameOf(Object found) {
         if (found instanceof String ownName) {
             return ownName;

@@ -15,9 +15,9 @@ import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
-/** Thread and connection pools: those that show themselves over JMX, and pools of connections that do not. */
+/** Reads thread and connection pools over JMX, and pools of connections that are not in JMX. */
 final class Pools {
-    /** Where a kind of pool keeps its figures. Attribute names are null where it has none. */
+    /** A kind of pool, and where it keeps its figures. Names of attributes are null if it does not have them. */
     private record Kind(String name, ObjectName pattern, String busy, String max, String size, String queued) {}
 
     private static final Kind[] KINDS = {
@@ -32,7 +32,7 @@ final class Pools {
                 "NumActive", "MaxTotal", null, "NumWaiters"),
     };
 
-    /** How often all names are looked through, even though no bean seems to have come or gone. */
+    /** The number of readings after which all names are read again, even if no bean seems to have come or gone. */
     private static final int READINGS_BETWEEN_LOOKS = 10;
 
     private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -41,10 +41,10 @@ final class Pools {
     private int beansThen = -1;
     private int readingsSince;
 
-    /** @param label as it calls itself */
+    /** @param label the pool's own name */
     private record Pool(Kind kind, ObjectName name, String label) {}
 
-    /** @param jvm null where this JVM does not show its threads */
+    /** @param jvm null if this JVM does not show its threads */
     Pools(JvmAccess jvm) {
         connectionPools = new ConnectionPools(jvm);
     }
@@ -59,14 +59,17 @@ final class Pools {
                 // The pool was closed since the query.
                 beansThen = -1;
             } catch (JMException | RuntimeException itsOwn) {
-                // What a bean itself throws, MBeanServer wraps (RuntimeMBeanException). The others are read all the same.
+                // MBeanServer wraps an exception that the bean itself throws (RuntimeMBeanException). The other pools
+                // are read nevertheless.
                 output.write(JsonLine.of("problem", timeNs).put("what", pool.name().toString()).put("why", itsOwn.toString()));
             }
         }
         connectionPools.writeTo(output, timeNs, hikariNames());
     }
 
-    /** A query goes through every bean of a server that has hundreds of them: half of the cost of a reading. */
+    /**
+     * Queries the names only if needed, because a query reads every bean, and a server may have hundreds: half of the cost of a reading.
+     */
     private void lookAgainIfBeansCameOrWent() {
         int beans = server.getMBeanCount();
         readingsSince++;
@@ -82,7 +85,7 @@ final class Pools {
         connectionPools.lookAgain();
     }
 
-    /** Whether a bean of this name is one of those that are read. */
+    /** Whether the bean of this name is read. */
     static boolean isRead(ObjectName bean) {
         return Arrays.stream(KINDS).anyMatch(kind -> kind.pattern().apply(bean));
     }
@@ -99,7 +102,7 @@ final class Pools {
                 .put("queued", number(name, kind.queued()));
     }
 
-    /** Of HikariCP's pools that are registered, as they call themselves. */
+    /** The own names of HikariCP's pools that are registered. */
     private Set<String> hikariNames() {
         return known.stream().filter(pool -> pool.kind().name().equals("hikari"))
                 .map(Pool::label).collect(Collectors.toSet());
@@ -116,11 +119,11 @@ final class Pools {
     private static String label(ObjectName pool) {
         Map<String, String> keys = pool.getKeyPropertyList();
         String name = keys.getOrDefault("name", keys.getOrDefault("id", keys.get("type")));
-        // HikariCP's bean is called after its pool.
+        // HikariCP names its bean after its pool.
         return (name.startsWith("\"") ? ObjectName.unquote(name) : name).replaceFirst("^Pool \\((.*)\\)$", "$1");
     }
 
-    /** The figure, or -1 where the pool has none (as Tomcat reports for an executor that it does not know). */
+    /** The figure, or -1 if the pool has none (as Tomcat reports for an executor that it does not know). */
     private long number(ObjectName pool, String attribute) throws JMException {
         if (attribute == null) {
             return -1;
@@ -132,7 +135,7 @@ final class Pools {
         }
     }
 
-    /** HikariCP keeps its size in the bean of its configuration. */
+    /** HikariCP keeps its maximum size in the bean of its configuration. */
     private long hikariMax(ObjectName pool) throws JMException {
         String name = pool.getKeyProperty("type").replaceFirst("^Pool ", "PoolConfig ");
         ObjectName config = new ObjectName(pool.getDomain() + ":type=" + name);

@@ -21,25 +21,25 @@ import java.util.concurrent.TimeUnit;
  * /path/probe.jar '"out=unix:/tmp/socket"'}. {@code dev.threadcount.agent.Agent} loads this class. It ends, and leaves the JVM as it was, when its socket is closed.
  */
 public final class Probe implements Runnable {
-    /** Of the lines and of the argument; {@code VERSION} in {@code machine/src/probe/attach.rs} is the same. */
+    /** The version of the lines and of the argument, which equals {@code VERSION} in {@code machine/src/probe/attach.rs}. */
     private static final long VERSION = 3;
     private static final String LOADER = "threadcount-probe";
-    /** The subject of a problem that ends the events and leaves the readings; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
+    /** The subject of a problem that ends the events, but not the readings. It equals {@code EVENTS} in {@code model/src/record/jvm.rs}. */
     private static final String EVENTS = "events";
 
     private final Options options;
     private final Output output;
     private final Clock clock = new Clock();
     private final Sampler sampler;
-    /** Null where the JVM cannot bear a recording. */
+    /** Null if the JVM cannot bear a recording. */
     private Recording recording;
     private final RecordingSpace space;
-    /** Why it cannot; null where it can. */
+    /** Why the JVM cannot bear a recording, or null if it can. */
     private String lack;
     private final Canary canary = new Canary();
-    /** Null where this JVM does not show its threads. */
+    /** Null if this JVM does not show its threads. */
     private final StackSampler stacks;
-    /** Why it does not; null where it does. */
+    /** Why this JVM does not show its threads, or null if it does. */
     private Throwable hidden;
 
     private Probe(Options options, Output output, RecordingSpace space, String lack, Instrumentation instrumentation) {
@@ -66,7 +66,7 @@ public final class Probe implements Runnable {
      * Starts the probe; {@code Agent} calls this.
      *
      * @param argument see {@link Options}
-     * @param instrumentation the JVM's hand
+     * @param instrumentation the JVM's means to change classes
      * @throws IOException when the output cannot be opened
      */
     public static void start(String argument, Instrumentation instrumentation) throws IOException {
@@ -105,7 +105,7 @@ public final class Probe implements Runnable {
         }
     }
 
-    /** Instead of all else; nobody may read a file before the run is over. */
+    /** Writes only the reason. The reader of a file may not come before the run is over. */
     private static void refuse(String why, Options options, Output output) {
         output.write(JsonLine.of("refused", System.nanoTime()).put("why", why));
         output.close();
@@ -116,8 +116,8 @@ public final class Probe implements Runnable {
     }
 
     /**
-     * On a thread of ours: to read a class file takes locks of the application's class loaders, which a JVM that hangs may never give
-     * back, and without its attach listener, which is the calling thread, it answers no {@code jcmd} any more.
+     * Takes the snapshot on a thread of ours. Reading a class file takes locks of the application's class loaders, which a hanging JVM may
+     * never release. The calling thread is the attach listener, and without it the JVM would not answer {@code jcmd} any more.
      */
     private static void snapshotLocks(Output output, Duration limit, Instrumentation instrumentation) throws IOException {
         FutureTask<Void> snapshot = new FutureTask<>(() -> {
@@ -125,7 +125,7 @@ public final class Probe implements Runnable {
             return null;
         });
         try {
-            // Without a blocker, which a thread in FutureTask.get would have in the snapshot.
+            // This wait has no blocker. A thread in FutureTask.get would have one, which would be in the snapshot.
             if (!OwnThreads.start("-locks", snapshot).join(limit)) {
                 throw new IOException("the locks were not read within " + limit.toMillis() + " ms, e.g. on a full CPU");
             }
@@ -139,7 +139,7 @@ public final class Probe implements Runnable {
         closeLoader();
     }
 
-    /** So that the JVM can forget our classes; the last thing that is done. */
+    /** Closes the class loader, so that the JVM can forget our classes. This comes last. */
     private static void closeLoader() {
         if (Probe.class.getClassLoader() instanceof URLClassLoader loader && LOADER.equals(loader.getName())) {
             try {
@@ -173,7 +173,7 @@ public final class Probe implements Runnable {
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error failed) {
-            // No thread or no memory is left: the visit ends, and the application goes on.
+            // There is no thread or no memory left. The visit ends, and the application continues.
             problem("visit", failed.toString());
         } finally {
             helpers.forEach(Thread::interrupt);
@@ -224,7 +224,7 @@ public final class Probe implements Runnable {
         output.write(JsonLine.of("problem", System.nanoTime()).put("what", what).put("why", why));
     }
 
-    /** Whatever a bean of the application throws, the readings go on. */
+    /** Takes the readings. They continue whatever a bean of the application throws. */
     private void read() {
         try {
             sampler.writeTo(output);

@@ -3,9 +3,11 @@ package dev.threadcount.probe;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
-/** How much of the machine the process uses from one question to the next: where cores are idle, observing it costs nobody. */
+/**
+ * Measures how much of the machine the process uses between two questions. If cores are idle, observing the process costs nobody anything.
+ */
 final class ProcessLoad {
-    /** From this share of the cores on a process is busy. */
+    /** The share of the cores from which on a process is busy. */
     private static final double BUSY = 0.25;
 
     private final OperatingSystemMXBean system =
@@ -13,7 +15,7 @@ final class ProcessLoad {
     private long cpuThenNs = system.getProcessCpuTime();
     private long thenNs = System.nanoTime();
 
-    /** Whether it was busy since the question before. */
+    /** Whether the process was busy since the previous question. */
     boolean isBusy() {
         long cpuNs = system.getProcessCpuTime();
         long nowNs = System.nanoTime();

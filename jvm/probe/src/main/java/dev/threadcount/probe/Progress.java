@@ -4,20 +4,20 @@ import java.util.List;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 
-/** Tells threads that work from carriers that only pass virtual threads around. */
+/** Distinguishes threads that work from carriers that only switch between virtual threads. */
 final class Progress {
     private static final List<String> SCHEDULER = List.of(
             "java.lang.VirtualThread", "java.lang.Thread", "jdk.internal.vm.Continuation", "java.util.concurrent.ForkJoin",
             "jdk.internal.misc.CarrierThread");
 
-    /** Between {@code Thread.yield} and the top are only the frames that leave the carrier. */
+    /** The number of frames to search. Above {@code Thread.yield} are only the frames that leave the carrier. */
     private static final int NEAR_THE_TOP = 16;
 
     private Progress() {}
 
     /**
-     * What a running thread does instead of work: {@code yield} (with its site), {@code scheduling} (a
-     * carrier between two virtual threads), or null for neither. A spinning thread looks like one that works.
+     * What a running thread does instead of work: {@code yield} (with its site), {@code scheduling} (a carrier between
+     * two virtual threads), or null if it works. A spinning thread looks like one that works.
      */
     static String lack(RecordedStackTrace stack) {
         if (stack == null) {
@@ -31,7 +31,7 @@ final class Progress {
         return hasJava && frames.stream().allMatch(Progress::isScheduler) ? "scheduling" : null;
     }
 
-    /** The name of the method first: that of its class is put together anew each time. */
+    /** Compares the name of the method first, because the name of its class is composed at each call. */
     private static boolean yields(RecordedFrame frame) {
         return frame.isJavaFrame() && frame.getMethod().getName().equals("yield")
                 && type(frame).equals("java.lang.Thread");

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Who has the read lock of a {@code ReentrantReadWriteLock}, which has no owner: each reader counts its holds for itself. */
+/** Finds the readers of a {@code ReentrantReadWriteLock}. Its read lock has no owner, and each reader counts its own holds. */
 final class ReadHolds {
     private static final String COUNTER = "java.util.concurrent.locks.ReentrantReadWriteLock$Sync$HoldCounter";
     private static final String SYNC = "java.util.concurrent.locks.ReentrantReadWriteLock$";
-    /** Reading the variables of more threads keeps the JVM busy. */
+    /** The largest number of threads, because reading the variables of more threads keeps the JVM busy. */
     private static final int MOST_THREADS = 100_000;
 
     private final JvmAccess jvm;
     private final List<Thread> threads;
-    /** By the variable in which each counts; null until somebody waits for such a lock. */
+    /** The readers by the variable in which they count. Null until somebody waits for such a lock. */
     private Map<Object, Set<Long>> readers;
 
     ReadHolds(JvmAccess jvm, List<Thread> threads) {
@@ -25,7 +25,7 @@ final class ReadHolds {
         this.threads = threads;
     }
 
-    /** Empty of anything else. */
+    /** The readers of a lock. Empty for any other object. */
     Set<Long> of(Object blocker) {
         if (!blocker.getClass().getName().startsWith(SYNC)) {
             return Set.of();
@@ -34,7 +34,7 @@ final class ReadHolds {
             readers = readers();
         }
         Set<Long> found = new HashSet<>(readers.getOrDefault(jvm.fieldOf(blocker, "readHolds"), Set.of()));
-        // The first one has no counter of its own, and is forgotten when it gives the lock back.
+        // The first reader has no counter, and the lock forgets it when it is released.
         if (jvm.fieldOf(blocker, "firstReader") instanceof Thread first) {
             found.add(first.threadId());
         }

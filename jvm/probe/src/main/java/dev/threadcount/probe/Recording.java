@@ -17,20 +17,20 @@ import jdk.jfr.consumer.RecordingStream;
 
 /** The flight recorder's events as lines: collections, safepoints, pins, file access, native memory. */
 final class Recording implements Closeable {
-    /** A sample of the running threads takes some 60 µs of one core, and each event is a stack to parse. */
+    /** The period of code samples. A sample of the running threads takes some 60 µs of one core, and each event is a stack to parse. */
     private static final Duration CODE_PERIOD = Duration.ofMillis(50);
-    /** Where the samples say only whether threads make progress. */
+    /** The period of samples that only show whether threads make progress. */
     private static final Duration PROGRESS_PERIOD = Duration.ofMillis(200);
-    /** Of the CPU time of each thread (JEP 509). */
+    /** The period of samples by the CPU time of each thread (JEP 509). */
     private static final String CPU_TIME_PERIOD = "60ms";
-    /** Each costs its thread a walk down the stack; the JDK's own default is 150. */
+    /** The limit for allocation samples. Each costs its thread a walk down the stack; the JDK's own default is 150. */
     private static final String ALLOCATION_SAMPLES = "20/s";
     private static final Duration NATIVE_MEMORY_PERIOD = Duration.ofSeconds(1);
-    /** Without a limit of its own a stream forgets what has been read, and there would be nothing to keep. */
+    /** The size that a stream keeps. Without a limit it forgets what has been read, and there would be nothing to keep. */
     static final long KEPT_BYTES = 256L << 20;
     /**
-     * A recording is handed around, and these are where passwords are: the environment, system properties and the JVM's arguments (with
-     * {@code -D} in JAVA_TOOL_OPTIONS they are in both), and the command lines of all processes of the machine.
+     * The events that contain passwords, which a recording must not contain because it is passed on: the environment, system properties and
+     * arguments of the JVM ({@code -D} in JAVA_TOOL_OPTIONS is in both), and the command lines of all processes of the machine.
      */
     private static final List<String> SECRETS = List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty",
             "jdk.JVMInformation", "jdk.SystemProcess");
@@ -49,15 +49,15 @@ final class Recording implements Closeable {
     private final CpuStacks cpuStacks;
     private final Safepoints safepoints = new Safepoints((beginNs, endNs) -> tally.add("safepoint", NOWHERE, null, beginNs, endNs));
     private long eventsUntilNs;
-    /** What the stream reads; null where another recording began at the same moment. */
+    /** The recording that the stream reads. Null if another recording began at the same moment. */
     private final jdk.jfr.Recording recorded;
-    /** Nobody else recorded when this began. */
+    /** Whether nobody else recorded when this began. */
     private final boolean alone;
     private volatile boolean closed;
-    /** Null while there are events, and after {@link #close}. */
+    /** Why there are no more events. Null while there are, and after {@link #close}. */
     private volatile String whyEnded;
 
-    /** @param jvm null where this JVM does not show its internals */
+    /** @param jvm null if this JVM does not show its internals */
     Recording(Options options, Output output, Clock clock, Monitors monitors, JvmAccess jvm) {
         this.jvm = jvm;
         this.output = output;
@@ -68,7 +68,7 @@ final class Recording implements Closeable {
         StackDepth.deepen();
         stream = options.recording() == null ? new RecordingStream() : recordingToKeep();
         recorded = theOneBeside(others);
-        // Each event has its own time, and the stream would keep all of a second to put them in order.
+        // Each event has its own time. To put them in order, the stream would keep all events of a second.
         stream.setOrdered(false);
         watchCollections();
         watchHeapAfterCollections();
@@ -82,9 +82,7 @@ final class Recording implements Closeable {
         stream.onFlush(this::flush);
     }
 
-    /**
-     * With everything that JDK Mission Control likes to have: the JDK's own choice for recording all the time, without {@link #SECRETS}.
-     */
+    /** A recording with the events that JDK Mission Control uses: the JDK's default settings without {@link #SECRETS}. */
     private static RecordingStream recordingToKeep() {
         try {
             RecordingStream stream = new RecordingStream(Configuration.getConfiguration("default"));
@@ -96,7 +94,7 @@ final class Recording implements Closeable {
         }
     }
 
-    /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
+    /** Follows the events on a daemon thread. The stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
         OwnThreads.start("-events", this::followEvents);
     }
@@ -107,7 +105,7 @@ final class Recording implements Closeable {
         return all.size() == 1 ? all.getFirst() : null;
     }
 
-    /** JFR goes on after an exception in what handles an event, and ends the stream after an error. */
+    /** JFR continues after an exception in a handler of an event, but ends the stream after an error. */
     private void followEvents() {
         String why = ENDED_BY_OTHERS;
         try {
@@ -120,7 +118,7 @@ final class Recording implements Closeable {
         }
     }
 
-    /** JFR ends all recordings then. */
+    /** Whether the JVM shuts down, because JFR then ends all recordings. */
     private static boolean isShuttingDown() {
         Thread never = new Thread();
         try {
@@ -132,9 +130,9 @@ final class Recording implements Closeable {
         }
     }
 
-    /** Why there are no events any more, though nobody has closed this; null where there are. */
+    /** Why there are no more events although nobody has closed this, or null. */
     String whyEnded() {
-        // A stream waits forever for what comes after a recording that was stopped and closed (jcmd JFR.stop).
+        // If a recording was stopped and closed (jcmd JFR.stop), a stream waits forever for more.
         boolean isGone = recorded != null && recorded.getState().compareTo(RecordingState.RUNNING) > 0;
         return whyEnded == null && isGone && !isShuttingDown() ? ENDED_BY_OTHERS : whyEnded;
     }
@@ -152,9 +150,9 @@ final class Recording implements Closeable {
     }
 
     /**
-     * The flight recorder makes a folder in java.io.tmpdir and keeps it until the JVM ends. It makes a new one for the next recording
-     * where this one is gone; but it ends the JVM where the folder goes between its look and its first file, so that
-     * no recording may start meanwhile. One that is not empty is left alone.
+     * Removes the folder that the flight recorder made in java.io.tmpdir, which would otherwise stay until the JVM
+     * ends. The recorder makes a new folder for the next recording. But if the folder disappears between its check and
+     * its first file, it ends the JVM, so no recording may start meanwhile. A folder that is not empty stays.
      */
     private void removeEmptyFolder() {
         String folder = System.getProperty("jdk.jfr.repository");
@@ -173,7 +171,7 @@ final class Recording implements Closeable {
         try {
             Files.deleteIfExists(folder);
         } catch (IOException | RuntimeException inUse) {
-            // It has files, or is not ours to remove.
+            // The folder contains files, or is not ours.
         }
     }
 
@@ -205,8 +203,9 @@ final class Recording implements Closeable {
     }
 
     /**
-     * Whether they make progress, and which code runs. CPU-time samples, of Java 25 and later on Linux, see code in native methods too, and no
-     * thread that only waits; but a thread that yields all the time has hardly any with a stack. Code has one source.
+     * Watches whether running threads make progress, and which code runs. CPU-time samples (Java 25 and later on Linux)
+     * include code in native methods, and no thread that only waits. But of a thread that yields all the time, hardly
+     * any has a stack. Code comes from one source only.
      */
     private CpuStacks watchRunningThreads() {
         boolean hasCpuTime = hasEvent("jdk.CPUTimeSample");
@@ -229,7 +228,7 @@ final class Recording implements Closeable {
         return FlightRecorder.getFlightRecorder().getEventTypes().stream().anyMatch(type -> type.getName().equals(name));
     }
 
-    /** Sites only of threads that yield; other running threads have too many. */
+    /** Adds a sample, with a site only if the thread yields. Other running threads have too many sites. */
     private void addProgress(RecordedEvent sample) {
         String lack = Progress.lack(sample.getStackTrace());
         Site site = "yield".equals(lack) ? siteOfYield(sample) : NOWHERE;
@@ -246,13 +245,13 @@ final class Recording implements Closeable {
     private void watchPins(Duration threshold) {
         stream.enable("jdk.VirtualThreadPinned").withThreshold(threshold).withStackTrace();
         stream.onEvent("jdk.VirtualThreadPinned", event -> {
-            // Java 24 and later have the reason; before, there is only the site's holder.
+            // Java 24 and later report the reason. Before, there is only the frame that holds the carrier.
             String reason = event.hasField("pinnedReason") ? event.getString("pinnedReason") : null;
             tally.add("pinned", site(event), reason, startNs(event), endNs(event));
         });
     }
 
-    /** Both ends of each read and write are read from the clock, as of a socket's; but few requests read many files. */
+    /** Watches file access. Each read and write costs two readings of the clock, but few requests read many files. */
     private void watchFileIo() {
         for (String kind : FileIo.KINDS) {
             stream.enable("jdk." + kind).withThreshold(FileIo.THRESHOLD).withStackTrace().with("throttle", "off");
@@ -264,13 +263,13 @@ final class Recording implements Closeable {
         }
     }
 
-    /** A periodic event shows how far the stream has been read, even if there are no others. */
+    /** Enables a periodic event, which shows how far the stream has been read even if there are no others. */
     private void markTime() {
         stream.enable("jdk.JavaThreadStatistics").withPeriod(MARK_PERIOD);
         stream.onEvent("jdk.JavaThreadStatistics", event -> eventsUntilNs = Math.max(eventsUntilNs, endNs(event)));
     }
 
-    /** The JVM takes a sample only when a thread needs new memory anyway, and not more of them than this. */
+    /** Watches allocations. The JVM takes a sample only when a thread needs new memory anyway, and not more samples than this limit. */
     private void watchAllocations() {
         stream.enable("jdk.ObjectAllocationSample").withStackTrace().with("throttle", ALLOCATION_SAMPLES);
         stream.onEvent("jdk.ObjectAllocationSample", event -> allocations.add(event, startNs(event)));
@@ -297,7 +296,7 @@ final class Recording implements Closeable {
         output.flush();
     }
 
-    /** Where in the scheduler it was seen is chance. */
+    /** The site of a thread that yields. Its place in the scheduler is chance and left out. */
     private Site siteOfYield(RecordedEvent event) {
         return new Site(null, site(event).application(), null);
     }

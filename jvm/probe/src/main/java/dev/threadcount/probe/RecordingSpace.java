@@ -12,31 +12,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whether there is room to write: JFR ends the JVM when it cannot write its files, and our lines must not fill a file system. */
+/** Checks whether there is room to write. JFR ends the JVM when it cannot write its files, and our lines must not fill a file system. */
 final class RecordingSpace {
-    /** With a margin for what other processes write meanwhile, and for the buffers that JFR writes when a recording ends. */
+    /** The free bytes that a recording needs, with a margin for other processes and for the buffers that JFR writes at the end. */
     static final long BEGIN_BYTES = 48L << 20;
     static final long GO_ON_BYTES = 24L << 20;
-    /** No figure of the kernel shows what a quota leaves, so that much is written on trial. */
+    /** The bytes that are written on trial, because no figure of the kernel shows how much a quota leaves. */
     private static final int TRIAL_BYTES = 8 << 20;
     private static final int TRIAL_EVERY_CHECKS = 4;
     private static final int TRIAL_BUFFER_BYTES = 64 << 10;
-    /** The folder of a recording, a chunk, and the next chunk. */
+    /** The number of files on trial: the folder of a recording, a chunk, and the next chunk. */
     private static final int TRIAL_FILES = 3;
-    /** A file there takes memory at once, and its file system has no quota that its free bytes do not show. */
+    /** The file system in memory. Its files take memory at once, and it has no quota that its free bytes do not show. */
     private static final String MEMORY_FILE_SYSTEM = "tmpfs";
 
     private static final String REPOSITORY = "repository=";
 
     private final Path folder;
     private final long keptBytes;
-    /** Where our lines go; null where that is a socket. */
+    /** The folder with our lines. Null if they go to a socket. */
     private final Path lines;
     private int checks;
 
     /**
      * @param folder where JFR writes
-     * @param keptBytes the most that a recording keeps there
+     * @param keptBytes the largest size that a recording keeps there
      * @param lines the folder of the file with our lines; null for none
      */
     RecordingSpace(Path folder, long keptBytes, Path lines) {
@@ -57,8 +57,10 @@ final class RecordingSpace {
     }
 
     /**
-     * @param repository the folder of the last recording's files, in the one that is looked for; null before there was one
-     * @param startOptions {@code -XX:FlightRecorderOptions}, which choose it until then
+     * The folder in which JFR makes its own.
+     *
+     * @param repository the folder of the last recording's files; null before there was one
+     * @param startOptions {@code -XX:FlightRecorderOptions}, which set the folder before the first recording
      */
     static Path folderOfJfr(String repository, String startOptions, String tmp) {
         Path parent = repository == null ? null : Path.of(repository).getParent();
@@ -77,18 +79,18 @@ final class RecordingSpace {
         }
     }
 
-    /** Why no recording may begin; null where one may. */
+    /** Why no recording may begin, or null if one may. */
     String lackToBegin() {
         String lack = lackOfJfr(BEGIN_BYTES + keptBytes, true);
         return lack == null ? lackOfLines(BEGIN_BYTES) : lack;
     }
 
-    /** Why a recording has to end; null where it may go on. */
+    /** Why a recording has to end, or null if it may continue. */
     String lackToGoOn() {
         return lackOfJfr(GO_ON_BYTES, checks++ % TRIAL_EVERY_CHECKS == 0);
     }
 
-    /** Why no more lines may be written; null where they may, and where they go to a socket. */
+    /** Why no more lines may be written. Null if they may, or go to a socket. */
     String lackOfLines(long neededBytes) {
         String lack = lines == null ? null : lackOfSpace(lines, neededBytes);
         return lack == null ? null : "the lines of the probe go to " + lines + ": " + lack;
@@ -114,7 +116,7 @@ final class RecordingSpace {
                 : (freeBytes >> 20) + " MiB are free and " + (neededBytes >> 20) + " MiB are needed; free some";
     }
 
-    /** A chunk that JFR writes may grow beyond its usual 12 MiB ({@code maxchunksize}). 0 where there is none. */
+    /** The size of JFR's current chunk, which may grow beyond its usual 12 MiB ({@code maxchunksize}). 0 if there is none. */
     private static long largestChunkBytes() {
         String repository = System.getProperty("jdk.jfr.repository");
         if (repository == null) {
@@ -127,7 +129,9 @@ final class RecordingSpace {
         }
     }
 
-    /** Does what a recording will do there: makes files, and writes. They have no name while they are written, so that none stays. */
+    /**
+     * Does on trial what a recording will do: makes files and writes. The files have no name while they are written, so that none stays.
+     */
     private String lackInTrial() {
         List<FileChannel> files = new ArrayList<>();
         try {
@@ -162,7 +166,7 @@ final class RecordingSpace {
         try {
             file.close();
         } catch (IOException ignored) {
-            // It has no name, and ends with its channel.
+            // The file has no name, and disappears with its channel.
         }
     }
 }

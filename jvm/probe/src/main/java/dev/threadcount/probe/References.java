@@ -8,13 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Which queues, locks and latches the own work of each platform thread refers to: it may take from them or give to them. */
+/**
+ * Finds the queues, locks and latches to which the own work of each platform thread refers. The thread may take from them or give to them.
+ */
 final class References {
     private static final String CONCURRENT = "java.util.concurrent.";
     private static final int STEPS = 3;
     private static final int MOST_THREADS = 2_000;
     private static final int MOST_OBJECTS = 500;
-    /** Fields of the JDK's classes that lead to what a thread is parked for. */
+    /** The fields of JDK classes that lead to the object for which a thread is parked. */
     private static final String[] PARTS = {"sync", "lock", "putLock", "takeLock"};
 
     private final JvmAccess jvm;
@@ -25,7 +27,7 @@ final class References {
         threads.stream().filter(thread -> !thread.isVirtual()).limit(MOST_THREADS).forEach(this::read);
     }
 
-    /** Threads whose work refers to it. */
+    /** The threads whose work refers to this synchronizer. */
     Set<Long> to(Object synchronizer) {
         return users.getOrDefault(synchronizer, Set.of());
     }

@@ -12,17 +12,17 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Finds requests that a server keeps waiting in its own code: virtual threads that wait for other threads, and were begun where threads with a
- * request of the same sample were begun. Only virtual threads, as those of a pool begin alike whatever they do.
+ * Finds requests that a server keeps waiting in its own code: virtual threads that wait for other threads, and were started in the same
+ * place as threads with a request in this sample. Platform threads are left out, because all threads of a pool start in the same place.
  */
 final class RequestEntries {
     private static final Set<State> WAITS_FOR_OTHERS = EnumSet.of(State.MONITOR, State.LOCK, State.SEMAPHORE, State.FUTURE, State.WAIT);
-    /** Fewer frames are those of an executor. */
+    /** The number of frames of an entry. Fewer would only show an executor. */
     private static final int FRAMES = 2;
 
     private RequestEntries() {}
 
-    /** The same threads; those found have the role of a request. */
+    /** The same threads, with the role of a request for those that were found. */
     static List<Drawn> named(List<Drawn> drawn) {
         Set<List<String>> entries = drawn.stream()
                 .filter(one -> one.thread().isVirtual() && one.activity() != null && one.activity().role() == Role.REQUEST)
@@ -43,7 +43,7 @@ final class RequestEntries {
         return new Drawn(one.thread(), one.stack(), named, one.task());
     }
 
-    /** The methods below which the JDK has only its own. */
+    /** The lowest methods of a stack that do not belong to the JDK. */
     private static List<String> entry(Drawn one) {
         List<String> methods = Arrays.stream(one.stack().frames())
                 .filter(frame -> !Code.isJdk(frame.getClassName()))

@@ -2,12 +2,12 @@ package dev.threadcount.probe;
 
 import java.util.Map;
 
-/** The stops of all threads. Both ends of each are an event, and the flight recorder may hand over the second one first. */
+/** Pairs the two events of each stop of all threads. The flight recorder may hand over the second event first. */
 final class Safepoints {
-    /** Of some, the other end is not in the recording. */
+    /** The largest number of stops whose other event may be missing, since some are not in the recording. */
     private static final int MOST_OPEN = 100;
 
-    /** What is done with each stop. */
+    /** Takes in a stop. */
     interface Stop {
         void between(long beginNs, long endNs);
     }
@@ -19,7 +19,7 @@ final class Safepoints {
         this.stop = stop;
     }
 
-    /** Either end of a stop: the one that is earlier is its beginning. */
+    /** Takes in either end of a stop. The earlier one is its beginning. */
     void addEnd(long id, long timeNs) {
         Long otherNs = open.remove(id);
         if (otherNs == null) {

@@ -16,32 +16,32 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 
-/** The drawn threads of one sample, in groups that do the same. */
+/** Groups the drawn threads of one sample by what they do. */
 final class SampleGroups {
-    /** A task that was handed over and has never had a carrier. */
+    /** The activity of a task that was handed over and has never had a carrier. */
     private static final Activity NOT_BEGUN = new Activity(State.CARRIER, null, null, null, Role.UNKNOWN);
-    /** It has a carrier, and no frame yet or no longer: at its first or last step, or between park and running. */
+    /** The activity of a thread on a carrier without a frame: at its first or last step, or between park and running. */
     private static final Activity WITHOUT_FRAMES = new Activity(State.RUNNING, null, null, null, Role.UNKNOWN);
 
     private static final Set<State> HAS_PEER = EnumSet.of(State.SOCKET, State.SOCKET_WRITE);
 
-    /** If so many that read at one place have the same peer, the others of the sample have it too. */
+    /** The number of threads that are asked. If that many read at one place from the same peer, the others of the sample do too. */
     private static final int MOST_PEERS = 4;
 
     /**
-     * A drawn thread and what it did at that moment.
+     * A drawn thread and its activity at that moment.
      *
-     * @param activity null where it has no frames
-     * @param task what the kernel said right after; null where it was not asked or did not know
+     * @param activity null if it has no frames
+     * @param task the kernel's view right after; null if the kernel was not asked or did not know
      */
     record Drawn(Thread thread, ThreadStack stack, Activity activity, KernelThreads.Task task) {
-        /** As the stack alone tells. */
+        /** The activity that the stack alone shows. */
         static Drawn of(Thread thread, ThreadStack stack) {
             return new Drawn(thread, stack, stack.frames().length == 0 ? null : Classifier.classify(stack), null);
         }
     }
 
-    /** Threads of one kind that do the same. */
+    /** The threads of one kind that do the same. */
     record Group(boolean virtual, Activity activity, String holder, String peer) {}
 
     private final KernelThreads kernel;
@@ -60,8 +60,8 @@ final class SampleGroups {
     }
 
     /**
-     * Looks at a thread. A moment later it may be elsewhere, so that the kernel is asked at once. To the JVM a platform thread in native code
-     * runs, and one whose wait is over still waits until it has a core.
+     * Looks at a thread. The kernel is asked at once, because a moment later the thread may do something else. For the
+     * JVM a platform thread in native code runs, and one whose wait is over still waits until it has a core.
      */
     Drawn draw(Thread thread) {
         Drawn one = Drawn.of(thread, jvm.stackOf(thread));
@@ -77,7 +77,7 @@ final class SampleGroups {
             return new Activity(State.RUNNING, null, activity.application(), activity.library(), activity.role());
         }
         Activity waiting = Classifier.mayWaitInNative(one.stack()) ? Classifier.classify(one.stack(), true) : activity;
-        // A worker that was writing a moment ago rests in a call that has no socket.
+        // A worker that wrote a moment ago now rests in a call without a socket.
         return waiting.state() == State.SOCKET_WRITE && task.descriptor() < 0 ? activity : waiting;
     }
 
@@ -89,12 +89,12 @@ final class SampleGroups {
         drawn.forEach(one -> add(one, holders));
     }
 
-    /** How many threads each has. */
+    /** The number of threads in each group. */
     Map<Group, Integer> counts() {
         return groups;
     }
 
-    /** Those that ended after they were listed and before their stack was there. */
+    /** The number of threads that ended after they were listed and before their stack was taken. */
     int gone(boolean virtual) {
         return virtual ? virtualGone : platformGone;
     }
@@ -125,7 +125,10 @@ final class SampleGroups {
         groups.merge(group, 1, Integer::sum);
     }
 
-    /** A stack does not have its socket: for a platform thread the kernel has it, for a virtual one the JDK's poller. */
+    /**
+     * The peer of a socket, which is not in the stack. The kernel knows the socket of a platform thread, the JDK's
+     * poller that of a virtual one.
+     */
     private String peer(Drawn one, Activity activity) {
         if (!HAS_PEER.contains(activity.state()) || activity.application() == null) {
             return null;
@@ -140,13 +143,13 @@ final class SampleGroups {
         return known.getLast();
     }
 
-    /** A connection may be too new to be known. */
+    /** The peer on which most agree. A connection may be too new to be known. */
     private static String agreed(List<String> peers) {
         List<String> known = peers.stream().filter(Objects::nonNull).toList();
         return 2 * known.size() >= peers.size() && known.stream().distinct().count() == 1 ? known.getFirst() : null;
     }
 
-    /** Of a thread that has not moved since its stack was taken. */
+    /** The descriptor that the poller has for a thread which has not moved since its stack was taken. */
     private int polled(Drawn one) {
         if (reading == null) {
             reading = jvm.polledDescriptors();

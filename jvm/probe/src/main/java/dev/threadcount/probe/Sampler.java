@@ -8,7 +8,7 @@ import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The readings that are taken at regular times: heap, allocation, CPU, threads, carriers, pools. */
+/** Takes the readings at regular times: heap, allocation, CPU, threads, carriers, pools. */
 final class Sampler {
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final OperatingSystemMXBean system =
@@ -59,7 +59,7 @@ final class Sampler {
      * The kernel's figures of this process; -1 without /proc.
      *
      * @param residentBytes memory in RAM
-     * @param threads threads of any kind, the JVM's own included
+     * @param threads threads of any kind, including the JVM's own
      */
     private record OwnStatus(long residentBytes, long threads) {
         static OwnStatus read() {

@@ -3,23 +3,23 @@ package dev.threadcount.probe;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long to wait after a sample: a share of one core is for samples. The first ones load classes and are interpreted, and what is
- * spared then is dear for ever, because it stays interpreted. So there is more in the beginning, which the explaining window of a steady
- * load leaves out.
+ * Says how long to wait after a sample, so that samples use a share of one core. The first samples load classes and are
+ * interpreted. If they were rare, later samples would stay interpreted and expensive. So the share is larger at the
+ * beginning, which the explaining window of a steady load leaves out.
  */
 final class SamplingPace {
-    /** Of one core, in a busy process: after dear samples the next one comes later. */
+    /** The share of one core in a busy process. After an expensive sample the next one comes later. */
     private static final double BUSY_BUDGET = 0.004;
-    /** Where cores are idle, nobody waits for a sample, and it is dear, because little of it is compiled. */
+    /** The share if cores are idle. Nobody waits for a sample then, and it is expensive because little of it is compiled. */
     private static final double BUDGET = 0.01;
     private static final double SETTLING_BUDGET = 0.1;
     private static final long SETTLING_NS = TimeUnit.SECONDS.toNanos(1);
-    /** So that one dear sample, of up to this, is not the last for seconds. */
+    /** The time in advance, so that one expensive sample is not the last one for seconds. */
     private static final long CREDIT_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final long beganNs;
     private long thenNs;
-    /** What samples have taken beyond the budget. */
+    /** The time that samples have taken beyond the budget. */
     private double owedNs;
     private boolean isSettling = true;
 
@@ -28,14 +28,14 @@ final class SamplingPace {
         thenNs = nowNs;
     }
 
-    /** How long the budget asks to wait after a sample of that cost; nothing, or less, when it asks for nothing. */
+    /** How long to wait after a sample of this cost, to stay within the budget. Zero or less if there is no need to wait. */
     long overdrawnNs(long costNs, long nowNs, boolean isBusy) {
         long settlingNs = SETTLING_NS - (nowNs - beganNs);
         double budget = isBusy ? BUSY_BUDGET : BUDGET;
         if (isSettling && settlingNs > 0) {
             budget = SETTLING_BUDGET;
         } else if (isSettling) {
-            // What it took to settle is paid.
+            // The cost of settling is forgotten.
             isSettling = false;
             owedNs = 0;
             costNs = 0;

@@ -6,11 +6,11 @@ import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 
 /**
- * Where something happened, so that events can be grouped.
+ * The place where something happened, by which events are grouped.
  *
- * @param holder the frame that keeps a virtual thread on its carrier: the one that holds a monitor, a native one, or a
- *     class initializer; null where none was found
- * @param application the first frame, from the top, that is neither the JDK's nor a known framework's; null for none
+ * @param holder the frame that keeps a virtual thread on its carrier: it holds a monitor, is native, or is a class initializer; null if
+ * none was found
+ * @param application the first frame, from the top, that belongs neither to the JDK nor to a known framework; null for none
  * @param top the topmost frame
  */
 record Site(String holder, String application, String top) {
@@ -28,14 +28,14 @@ record Site(String holder, String application, String top) {
         return Code.isApplication(frame.getMethod().getType().getName());
     }
 
-    /** The first frame of the application; null for none. */
+    /** The first frame of the application, or null. */
     static String application(RecordedStackTrace stack) {
         return stack == null ? null : stack.getFrames().stream()
                 .filter(frame -> frame.isJavaFrame() && isApplication(frame))
                 .findFirst().map(Site::name).orElse(null);
     }
 
-    /** The first frame that is not the JDK's; null for none. */
+    /** The first frame outside the JDK, or null. */
     static String outsideJdk(RecordedStackTrace stack) {
         return stack == null ? null : stack.getFrames().stream()
                 .filter(frame -> frame.isJavaFrame() && !Code.isJdk(frame.getMethod().getType().getName()))

@@ -6,15 +6,15 @@ import javax.management.ObjectName;
 import jdk.jfr.FlightRecorder;
 
 /**
- * How many frames of a stack the flight recorder keeps. Its default of 64 does not reach from a driver's socket through
- * a framework's filters down to a server's worker, which may be the frame that holds the monitor.
+ * Sets how many frames of a stack the flight recorder keeps. Its default of 64 does not reach from a driver's socket
+ * through the filters of a framework to a server's worker, which may be the frame that holds the monitor.
  */
 final class StackDepth {
     private static final int FRAMES = 256;
 
     private StackDepth() {}
 
-    /** Increases the stack depth, which is possible only before the flight recorder is first used. */
+    /** Increases the stack depth, which is possible only before the first use of the flight recorder. */
     static void deepen() {
         if (FlightRecorder.isInitialized()) {
             return;
@@ -24,7 +24,7 @@ final class StackDepth {
                     new ObjectName("com.sun.management:type=DiagnosticCommand"), "jfrConfigure",
                     new Object[] {new String[] {"stackdepth=" + FRAMES}}, new String[] {String[].class.getName()});
         } catch (JMException | RuntimeException notHere) {
-            // Then 64 frames have to do: sites further down stay unnamed.
+            // The depth stays at 64 frames, and sites further down have no name.
         }
     }
 }

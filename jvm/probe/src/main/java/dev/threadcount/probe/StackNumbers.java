@@ -9,25 +9,25 @@ import java.util.Queue;
 import jdk.jfr.consumer.RecordedFrame;
 import jdk.jfr.consumer.RecordedStackTrace;
 
-/** Stacks of samples by number: a stack is written once, and then only its number. Used by the event stream's thread only. */
+/** Numbers the stacks of samples: a stack is written once, and from then on only its number. Used by the event stream's thread only. */
 final class StackNumbers {
-    /** Those from the top; what a thread pool has below them is the same everywhere. */
+    /** The number of frames from the top. Those of a thread pool below are the same everywhere. */
     private static final int FRAMES = 96;
-    /** Those after them are counted together. */
+    /** The number of different stacks. All further ones are counted together. */
     private static final int STACKS = 5_000;
     private static final String OTHERS = "(other stacks)";
-    /** Of stacks that are written at once: in its first second a large server has many, and lines without room are dropped. */
+    /** The size of stacks that are written at once. In its first second a large server has many, and lines without room are dropped. */
     private static final int CHARACTERS = 256 << 10;
 
     private final Map<String, Integer> numbers = new HashMap<>();
     private final Queue<String> unwritten = new ArrayDeque<>();
-    /** Since the last time they were written: the flight recorder has one object for all samples with the same stack. */
+    /** The stacks as text since the last writing. The flight recorder has one object for all samples with the same stack. */
     private final Map<RecordedStackTrace, String> joined = new IdentityHashMap<>();
 
     /**
-     * The number of a stack; -1 where it has no frame of Java.
+     * The number of a stack, or -1 if it has no frame of Java.
      *
-     * @param top what stands above its frames; null for nothing
+     * @param top a text above its frames; null for none
      */
     int of(RecordedStackTrace stack, String top) {
         String frames = stack == null ? "" : joined.computeIfAbsent(stack, any -> joined(stack.getFrames()));
@@ -49,10 +49,10 @@ final class StackNumbers {
     }
 
     /**
-     * Writes stacks that are new; where they are many, the rest another time.
+     * Writes the new stacks. If there are many, the rest follows later.
      *
-     * @param type of the lines
-     * @param source how the samples are taken; null where there is one way
+     * @param type the type of the lines
+     * @param source how the samples are taken; null if there is only one way
      */
     void writeTo(Output output, String type, String source) {
         int written = 0;
@@ -69,7 +69,7 @@ final class StackNumbers {
         joined.clear();
     }
 
-    /** From the bottom to the top, without lines: where in a method a sample falls is chance. */
+    /** Joins the frames from bottom to top, without line numbers, because the line of a sample is chance. */
     private static String joined(List<RecordedFrame> frames) {
         StringBuilder text = new StringBuilder(1_024);
         for (int index = Math.min(frames.size(), FRAMES) - 1; index >= 0; index--) {
@@ -83,7 +83,7 @@ final class StackNumbers {
         return text.toString();
     }
 
-    /** A class that the JVM made has another name in each JVM. */
+    /** A class that the JVM generated has another name in each JVM. */
     static String withoutNumber(String type) {
         int lambda = type.indexOf("$$Lambda");
         if (lambda >= 0) {

@@ -16,20 +16,20 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks at the stacks of a few threads, platform and virtual, drawn at random, several times a second. What the threads
- * of one sample do is written as groups; how many threads there were, and how many were drawn, is written beside them.
+ * Takes the stacks of a few platform and virtual threads, drawn at random, several times a second. The activities of
+ * one sample are written as groups, with the numbers of existing and of drawn threads.
  */
 final class StackSampler implements Runnable {
     private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** After so long it is asked again how much may be spent. */
+    /** The time after which the budget is checked again. */
     private static final long LOOK_AGAIN_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** Stacks of one sample; as many as cost what listing the threads costs, within these bounds. */
+    /** The number of stacks in one sample. Within these bounds it is as many as cost the same as listing the threads. */
     private static final int FEWEST = 10;
-    /** Up to so many threads are all looked at: then nothing is chance. */
+    /** If there are at most this many threads, all are looked at, so that nothing is left to chance. */
     private static final int ALL = 20;
     private static final int MOST = 100;
     private static final int FAMILIES_EVERY = 2;
-    /** So many virtual threads are always listed, if there are as many: how many a part of them has is chance. */
+    /** The smallest number of virtual threads that are listed, if there are as many. How many threads are in a listed part is chance. */
     private static final int LISTED = 128;
 
     private final JvmAccess jvm;
@@ -41,7 +41,7 @@ final class StackSampler implements Runnable {
     private final ThreadFamilies families;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
-    /** What writing the last sample cost: it is known after its line. */
+    /** The cost of writing the last sample, which is known only after its line. */
     private long unreportedNs;
     private int stacks = FEWEST;
     private int platformBefore;
@@ -68,18 +68,18 @@ final class StackSampler implements Runnable {
                 long costNs = sample();
                 long overdrawnNs = pace.overdrawnNs(costNs, System.nanoTime(), process.isBusy());
                 while (overdrawnNs > LOOK_AGAIN_NS) {
-                    // A process is busy for a moment where its compiler is.
+                    // The process is also busy for a moment if its compiler is.
                     TimeUnit.NANOSECONDS.sleep(LOOK_AGAIN_NS);
                     overdrawnNs = pace.overdrawnNs(0, System.nanoTime(), process.isBusy());
                 }
-                // At regular times it would see again and again the same phase of what is periodic.
+                // Regular times would always show the same phase of a periodic activity.
                 double chance = 0.5 + ThreadLocalRandom.current().nextDouble();
                 TimeUnit.NANOSECONDS.sleep(Math.max((long) (PERIOD_NS * chance), overdrawnNs));
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException | Error another) {
-            // A JVM with other internals, or without memory: there is no wait profile, and the server goes on.
+            // This JVM has different internals, or no memory. There is no wait profile, and the server continues.
             writeEnd(output, another);
         }
     }
@@ -89,7 +89,7 @@ final class StackSampler implements Runnable {
         output.write(JsonLine.of("stacks_ended", System.nanoTime()).put("why", why.toString()));
     }
 
-    /** Takes one sample. Returns what it cost: nanoseconds of CPU. */
+    /** Takes one sample. Returns its cost in nanoseconds of CPU. */
     long sample() {
         long beganNs = threads.getCurrentThreadCpuTime();
         long timeNs = System.nanoTime();
@@ -132,12 +132,12 @@ final class StackSampler implements Runnable {
         return endedNs - beganNs;
     }
 
-    /** They need more stacks than a draw. */
+    /** Whether this sample includes families, which need more stacks than a draw. */
     private boolean hasFamilies() {
         return number % FAMILIES_EVERY == 0;
     }
 
-    /** Before the first sample nothing is known of how many there are. */
+    /** Counts the threads before the first sample. */
     private void count(ThreadList list) {
         list.forEach(1, thread -> {
             virtualBefore += thread.isVirtual() ? 1 : 0;
@@ -153,25 +153,25 @@ final class StackSampler implements Runnable {
         stacks = Math.clamp((listedNs - listing.stacksNs) / each, FEWEST, MOST);
     }
 
-    /** One pass over the threads, or a part of them: the stack of a drawn one is taken at once. */
+    /** One pass over all threads or a part of them. The stack of a drawn thread is taken at once. */
     private final class Listing {
         private final SampleGroups groups;
         private final ThreadDraw virtual;
         private final ThreadDraw platform;
         private final List<Drawn> drawn = new ArrayList<>();
         private final Map<Long, Thread> platformById = new HashMap<>();
-        /** Platform threads that may hold a request. */
+        /** The platform threads that may run a request. */
         private final List<Thread> ofTheServer = new ArrayList<>();
         private final List<Thread> listedVirtual = new ArrayList<>();
-        /** The part of the virtual threads that is listed. */
+        /** One of this many virtual threads is listed. */
         private final int oneIn;
         private long stacksNs;
 
-        /** @param virtualThreads how many the list has, if that is known */
+        /** @param virtualThreads the number of virtual threads in the list, if that is known */
         Listing(SampleGroups groups, int virtualThreads) {
             this.groups = groups;
             int expected = virtualThreads == ThreadList.UNKNOWN ? virtualBefore : virtualThreads;
-            // Half for each kind, and what one does not need for the other.
+            // Each kind gets one half, and what the other kind does not need.
             int most = platformBefore + expected <= ALL ? Math.max(ALL, stacks) : stacks;
             int ofVirtual = Math.max(most / 2, most - platformBefore);
             oneIn = held.needsAll() ? 1 : listedOneIn(virtualThreads);
@@ -180,7 +180,7 @@ final class StackSampler implements Runnable {
             platform = new ThreadDraw(platformBefore, ofPlatform, ThreadLocalRandom.current().nextDouble());
         }
 
-        /** An estimate where only a part was listed: that it had more or fewer than its share is evened out by other samples. */
+        /** The number of virtual threads. It is an estimate if only a part was listed; over many samples the error evens out. */
         int virtualThreads() {
             return virtual.seen() * oneIn;
         }
@@ -206,12 +206,12 @@ final class StackSampler implements Runnable {
         }
     }
 
-    /** Of how many virtual threads one is listed: a power of two. */
+    /** The number of virtual threads of which one is listed, a power of two. */
     static int listedOneIn(int virtualThreads) {
         return Math.max(1, Integer.highestOneBit(virtualThreads / LISTED));
     }
 
-    /** Threads of ours and of the JVM, and carriers, hold no request. */
+    /** Whether a thread may run a request. Our threads, those of the JVM and carriers do not. */
     private static boolean isOfTheServer(Thread thread) {
         ThreadGroup group = thread.getThreadGroup();
         if (group == null || OwnThreads.isOwn(thread.getName())) {

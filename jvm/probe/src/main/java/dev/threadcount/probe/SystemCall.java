@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.util.Set;
 
 /**
- * The system call that a thread is in, as {@code /proc/self/task/TID/syscall} has it: its number and its arguments.
+ * The system call that a thread is in, from {@code /proc/self/task/TID/syscall}: its number and its arguments.
  *
  * @param direct calls whose first argument is the descriptor
- * @param poll calls whose first argument is the place of one
+ * @param poll calls whose first argument is the address of a descriptor
  */
 record SystemCall(Set<Integer> direct, Set<Integer> poll) {
     /** Reads 32 bits of this process's memory. */
@@ -29,7 +29,7 @@ record SystemCall(Set<Integer> direct, Set<Integer> poll) {
         };
     }
 
-    /** The descriptor that the call is about; -1 for none or another call. */
+    /** The descriptor that the call is about, or -1 for none or another call. */
     int descriptor(String call, Memory memory) throws IOException {
         String[] fields = call == null ? new String[0] : call.strip().split(" ");
         if (fields.length < 3 || !Character.isDigit(fields[0].charAt(0))) {

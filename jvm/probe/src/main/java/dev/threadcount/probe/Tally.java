@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Counts events by kind, site and second, so that a server that pins ten thousand times a second costs one line a
- * second. The lines add up: a second may be spoken of more than once. Used by the event stream's thread only.
+ * Counts events by kind, site and second, so that ten thousand pins per second cost one line per second. The lines add
+ * up: there may be several for one second. Used by the event stream's thread only.
  */
 final class Tally {
     private static final long SECOND_NS = 1_000_000_000L;
@@ -20,7 +20,7 @@ final class Tally {
 
     private final Map<Key, Sum> sums = new LinkedHashMap<>();
 
-    /** Adds an event. Its count belongs to the second in which it ended, its time to the seconds it lasted through. */
+    /** Adds an event. Its count belongs to the second in which it ended, its time to all seconds in which it lasted. */
     void add(String kind, Site site, String reason, long startNs, long endNs) {
         long from = startNs;
         for (long second = startNs / SECOND_NS; second < endNs / SECOND_NS; second++) {

@@ -9,24 +9,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 
-/** What a task of the application's leads to in few steps: it may complete that when it runs. */
+/** Finds the objects to which a task of the application leads within a few steps. The task may complete them when it runs. */
 final class TaskReach {
     private static final int STEPS = 6;
     private static final int MOST_OF_TASK = 200;
     private static final int MOST_ELEMENTS = 100;
-    /** Fields of a latch or a queue, or of a class that extends one, for which a thread is parked. */
+    /** The fields of a latch, a queue or a subclass, with the object for which a thread is parked. */
     private static final String[] PARTS = {"sync", "lock", "takeLock", "putLock"};
 
     private final JvmAccess jvm;
     private int left;
 
-    /** @param mostObjects of all tasks */
+    /** @param mostObjects the largest number of objects for all tasks */
     TaskReach(JvmAccess jvm, int mostObjects) {
         this.jvm = jvm;
         left = mostObjects;
     }
 
-    /** Each once; the task itself is left out. */
+    /** The objects that the task leads to, each once, without the task itself. */
     Collection<Object> of(Object task) {
         Map<Object, Boolean> known = new IdentityHashMap<>();
         known.put(task, true);
@@ -46,7 +46,7 @@ final class TaskReach {
         return known.keySet();
     }
 
-    /** Elements of an array, what the fields hold, and the parts of a synchronizer. */
+    /** The elements of an array, the objects in the fields, and the parts of a synchronizer. */
     private List<Object> referred(Object from) {
         if (from instanceof Object[] array) {
             List<Object> found = new ArrayList<>();

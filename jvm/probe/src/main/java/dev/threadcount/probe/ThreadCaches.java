@@ -6,21 +6,23 @@ import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordedStackTrace;
 
 /**
- * Objects that are made to be kept by their thread. On a virtual thread, which has one request, each request makes them anew.
+ * Recognizes objects that are made to be kept by their thread. A virtual thread serves only one request, so each request makes them anew.
  */
 final class ThreadCaches {
-    /** They keep a value for each thread, and make it in one of these when the thread first asks. */
+    /** Classes that keep a value for each thread, and make it in one of the methods below when the thread first asks. */
     private static final List<String> THREAD_LOCALS = List.of("java.lang.ThreadLocal", "io.netty.util.concurrent.FastThreadLocal");
     private static final List<String> FIRST_VALUE = List.of("setInitialValue", "initialize");
-    /** Its values belong to carriers, of which there are few. */
+    /** The class whose values belong to carriers, of which there are few. */
     private static final String OF_CARRIERS = "jdk.internal.misc.CarrierThreadLocal";
-    /** These ask for the value, make it themselves, and set it: {@code BufferRecycler} and {@code BufferRecyclers} of Jackson 2 and 3. */
+    /**
+     * Classes that ask for the value, make it themselves and set it: {@code BufferRecycler} and {@code BufferRecyclers} of Jackson 2 and 3.
+     */
     private static final List<String> KNOWN =
             List.of("com.fasterxml.jackson.core.util.BufferRecycler", "tools.jackson.core.util.BufferRecycler");
 
     private ThreadCaches() {}
 
-    /** The frame that asked for the cache or is known to be one, with its line; null where the object is in none. */
+    /** The frame that asked for the cache or is known to be one, with its line. Null if the object is in no cache. */
     static String of(RecordedStackTrace stack) {
         List<RecordedFrame> frames = stack == null ? List.of() : stack.getFrames();
         for (int place = 0; place < frames.size(); place++) {

@@ -1,13 +1,13 @@
 package dev.threadcount.probe;
 
 /**
- * Draws threads of one kind while they are listed: every n-th, from a first one that is chance, so that each is as likely as
- * any other (W. G. Cochran, "Sampling techniques", 1977, chapter 8). Whoever draws first and looks later misses threads that
- * end in between, and those are the short requests.
+ * Draws threads of one kind while they are listed: every n-th, from a random first one, so that each is equally likely
+ * (W. G. Cochran, "Sampling techniques", 1977, chapter 8). Drawing first and looking later would miss the threads that
+ * end in between, which run the short requests.
  */
 final class ThreadDraw {
     private final double step;
-    /** There may be many more threads than are expected. */
+    /** The largest number of draws, because there may be many more threads than expected. */
     private final int most;
     private double next;
     private int seen;
@@ -16,9 +16,9 @@ final class ThreadDraw {
     /**
      * A draw.
      *
-     * @param expected how many will be listed, about
-     * @param wanted how many of them are to be drawn
-     * @param chance from 0 to 1, exclusive
+     * @param expected the approximate number of threads that will be listed
+     * @param wanted the number that should be drawn
+     * @param chance a random number from 0 to 1, exclusive
      */
     ThreadDraw(int expected, int wanted, double chance) {
         step = Math.max(1, (double) expected / Math.max(1, wanted));
@@ -41,12 +41,12 @@ final class ThreadDraw {
         return true;
     }
 
-    /** How many were listed. */
+    /** The number of threads that were listed. */
     int seen() {
         return seen;
     }
 
-    /** How many were drawn. */
+    /** The number of threads that were drawn. */
     int drawn() {
         return drawn;
     }

@@ -22,31 +22,31 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * Platform threads of one pool, or of names that differ in a number alone: how many have work, where, and the executor that they work for. Of a
- * small family every thread is sampled, because a limit of a few threads would be lost in a draw; of a large one now and then. Its idle
- * workers need no stack: all of them wait for the same.
+ * Watches families: platform threads of one pool, or with names that differ only in a number. For each family it writes how many threads
+ * have work, where, and their executor. In a small family every thread is sampled, because a draw could miss a limit of a few threads; in a
+ * large one only now and then. Idle workers need no stack, because all of them wait for the same queue.
  */
 final class ThreadFamilies {
-    /** Up to so many threads of a family are all sampled, and so many of all families. */
+    /** The size up to which all threads of a family are sampled, and the number of stacks for all families. */
     private static final int SMALL = 24;
     private static final int MOST_STACKS = 40;
-    /** The same of a large one, in one of so many calls. */
+    /** The size of a large family whose threads are all sampled, once in this many calls. */
     private static final int LARGE = 128;
     private static final int LARGE_EVERY = 2;
     private static final int MOST_FAMILIES = 200;
-    /** If so many threads of a family have one executor, all have. */
+    /** If this many threads of a family have the same executor, all have it. */
     private static final int ALIKE = 4;
 
     private final JvmAccess jvm;
     private final VoluntarySwitches switches;
     private final ThreadPoolNames names = new ThreadPoolNames();
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    /** The number of the thread of a family that was made last. */
+    /** The number of the newest thread of each family. */
     private final Map<String, Long> newest = new HashMap<>();
     private long calls;
-    /** Of this sample, for both kinds of thread. */
+    /** The stacks that this sample may still take of large families, for both kinds of thread. */
     private int leftOfLarge;
-    /** Empty: it works for none that is known. */
+    /** The executor of each thread, or empty if none is known. */
     private final Map<Thread, Optional<Object>> executors = new WeakHashMap<>();
 
     ThreadFamilies(JvmAccess jvm, Path process) {
@@ -57,8 +57,8 @@ final class ThreadFamilies {
     /**
      * Writes a line for each family with work.
      *
-     * @param drawn those whose stacks the sample has already
-     * @param draw takes the stack of another one
+     * @param drawn the threads whose stacks the sample already has
+     * @param draw takes the stack of another thread
      */
     void writeTo(Output output, long sample, long timeNs, Collection<Thread> platform, List<Drawn> drawn, Function<Thread, Drawn> draw) {
         leftOfLarge = calls++ % LARGE_EVERY == 0 ? LARGE : 0;
@@ -98,11 +98,11 @@ final class ThreadFamilies {
     }
 
     /**
-     * Writes a line for the virtual threads, which are one family: an executor may have a thread for each task.
+     * Writes a line for the virtual threads. They are one family, because an executor may have a thread for each task.
      *
-     * @param all of them
-     * @param sampled those whose stacks the sample has already
-     * @param draw takes the stack of another one
+     * @param all all virtual threads
+     * @param sampled the threads whose stacks the sample already has
+     * @param draw takes the stack of another thread
      */
     void writeVirtual(Output output, long sample, long timeNs, List<Thread> all, List<Drawn> sampled, Function<Thread, Drawn> draw) {
         List<Drawn> drawn = all.size() <= leftOfLarge ? whole(all, sampled, draw) : sampled;
@@ -116,7 +116,7 @@ final class ThreadFamilies {
         }
     }
 
-    /** Threads that are parked for what a drawn worker without a task is parked for: the queue of their pool. */
+    /** The threads that wait for the same object as a drawn worker without a task: the queue of their pool. */
     private static Set<Thread> idle(List<Thread> members, Map<Thread, Drawn> known) {
         Set<Object> queues = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Thread thread : members) {
@@ -156,7 +156,7 @@ final class ThreadFamilies {
                 .put("switches", switches.of(members)));
     }
 
-    /** Where each task has a thread of its own, all threads are others than in the sample before. */
+    /** If each task has its own thread, no thread of the previous sample is left. */
     private long made(String name, List<Thread> members) {
         long newestBefore = newest.getOrDefault(name, Long.MAX_VALUE);
         newest.put(name, members.stream().mapToLong(Thread::threadId).max().orElseThrow());
@@ -180,7 +180,7 @@ final class ThreadFamilies {
                 .put("event_loop", work.eventLoops > 0 && 2 * work.eventLoops >= work.working);
     }
 
-    /** Of all executors of a family together: each of its threads may have one of its own. */
+    /** The figures of all executors of a family together, because each thread may have its own. */
     private WorkerPool poolOf(List<Thread> members) {
         Set<Object> all = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Thread thread : members) {
@@ -214,7 +214,7 @@ final class ThreadFamilies {
 
     private record Place(String application, String library, String state) {}
 
-    /** What the threads of a family do in a sample. */
+    /** The work of a family's threads in a sample. */
     private static final class Work {
         private final Map<Place, Integer> places = new HashMap<>();
         private int drawn;
@@ -236,7 +236,7 @@ final class ThreadFamilies {
                     working++;
                     requests += activity.role() == Role.REQUEST ? 1 : 0;
                     eventLoops += EventLoops.runs(one.stack().frames()) || EventLoops.hasSelector(one.thread()) ? 1 : 0;
-                    // Where it runs is chance.
+                    // The place of a running thread is chance.
                     places.merge(new Place(activity.application(), activity.library(), activity.state().wireName()), 1, Integer::sum);
                 }
             }

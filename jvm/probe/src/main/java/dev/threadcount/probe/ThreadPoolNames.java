@@ -13,22 +13,22 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which platform threads are of one pool, and its name. Threads of one executor are, whatever they are called, and those of two executors are
- * not. Others are by their names, with a star for the number that differs from thread to thread.
+ * Assigns platform threads to pools with names. Threads of one executor form a pool, whatever their names, and threads of two executors do
+ * not. Threads without an executor are grouped by name, with a star in place of the number that differs.
  */
 final class ThreadPoolNames {
     private static final Pattern NUMBER = Pattern.compile("[0-9]+");
     private static final int MOST_NAMES = 1_000;
-    /** In place of an executor: threads of none, and those of which each has one of its own. */
+    /** Stands for an executor, for threads without one and for threads that each have their own. */
     private static final Object BY_NAME = new Object();
 
-    /** Of each name, those that have it: the first one is called so, and the second one has a 2. */
+    /** The executors that share a name. The first one has the plain name, and the second one gets a 2. */
     private final Map<String, Map<Object, Integer>> owners = new BoundedMap<>(MOST_NAMES);
 
     /**
      * The threads by the name of their pool.
      *
-     * @param executorOf null for none
+     * @param executorOf returns null for a thread without an executor
      */
     Map<String, List<Thread>> of(Collection<Thread> threads, Function<Thread, Object> executorOf) {
         Map<Object, List<Thread>> byExecutor = new IdentityHashMap<>();
@@ -72,7 +72,7 @@ final class ThreadPoolNames {
         return found;
     }
 
-    /** Where no two threads differ in the last number alone, another number is the thread's. */
+    /** If no two threads differ only in the last number, another number distinguishes the threads. */
     private static Map<String, List<Thread>> ofNoExecutor(Collection<Thread> threads) {
         Map<String, List<Thread>> alike = new TreeMap<>();
         threads.forEach(thread -> alike.computeIfAbsent(NUMBER.matcher(thread.getName()).replaceAll("*"), any -> new ArrayList<>()).add(thread));
@@ -89,7 +89,7 @@ final class ThreadPoolNames {
         return found;
     }
 
-    /** Several pools, each with as many threads so far: the last number is the same for all, and no count of them. */
+    /** Whether these are several pools with one thread each so far: the last number is the same for all, and does not count them. */
     private static boolean areOfPools(List<Thread> members) {
         List<String> last = members.stream().map(thread -> numbers(thread.getName()).getLast()).distinct().toList();
         return last.size() == 1 && (last.getFirst().length() > 9 || Integer.parseInt(last.getFirst()) < members.size());
@@ -99,7 +99,7 @@ final class ThreadPoolNames {
         return NUMBER.matcher(name).results().map(it -> it.group()).toList();
     }
 
-    /** What the names have in common, with a star for what differs. */
+    /** The common part of the names, with a star in place of the different part. */
     private static String pattern(List<Thread> members) {
         String first = members.getFirst().getName();
         List<String> texts = members.stream().map(thread -> NUMBER.matcher(thread.getName()).replaceAll("*")).distinct().toList();

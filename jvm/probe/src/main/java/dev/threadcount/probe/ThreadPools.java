@@ -13,19 +13,21 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 
-/** The pools of the JVM, found by their threads, and the tasks in their queues with all that waits for the result of each. */
+/** Finds the pools of the JVM by their threads, and the tasks in their queues with everything that waits for the result of a task. */
 final class ThreadPools {
     private static final int MOST_TASKS = 20_000;
-    /** That tasks lead to. */
+    /** The largest number of objects that tasks lead to. */
     private static final int MOST_OBJECTS = 5_000;
-    /** Threads of which an executor of their own is looked for. */
+    /** The largest number of threads for which a single-thread executor is searched. */
     private static final int MOST_LOOPS = 2_000;
 
     private final JvmAccess jvm;
     private final Map<Object, List<Long>> workers = new IdentityHashMap<>();
-    /** By the object that stands for a wait: a future, or a waiter in the list of one. */
+    /** The pool by the object that stands for a wait: a future, or a waiter in its list. */
     private final Map<Object, Object> poolOf = new IdentityHashMap<>();
-    /** What tasks of the application's lead to; null in place of a pool: those of several do. */
+    /**
+     * The pool by the objects that tasks of the application lead to. Null instead of a pool if tasks of several pools lead to an object.
+     */
     private final Map<Object, Object> reachedFrom = new IdentityHashMap<>();
     private final TaskReach reach;
     private int left = MOST_TASKS;
@@ -43,13 +45,13 @@ final class ThreadPools {
         workers.keySet().forEach(pool -> queued(pool).forEach(task -> addTask(task, pool)));
     }
 
-    /** The name of the pool in whose queue the task for this wait is; null for none. */
+    /** The name of the pool with the task for this wait in its queue, or null. */
     String withTask(Object blocker) {
         Object pool = poolOf.containsKey(blocker) ? poolOf.get(blocker) : reachedFrom.get(blocker);
         return pool == null ? null : Givers.name(pool);
     }
 
-    /** The threads of the pool whose end is waited for by this; none where it is no pool's. */
+    /** The threads of the pool whose end this object stands for, or none. */
     List<Long> whoseEndIs(Object blocker) {
         for (Map.Entry<Object, List<Long>> pool : workers.entrySet()) {
             Object end = jvm.fieldOf(pool.getKey(), "termination");
@@ -60,7 +62,7 @@ final class ThreadPools {
         return List.of();
     }
 
-    /** The threads of the pool whose queue has this lock; none where it is no pool's. */
+    /** The threads of the pool whose queue has this lock, or none. */
     List<Long> whoTakesFrom(Object lock) {
         for (Map.Entry<Object, List<Long>> pool : workers.entrySet()) {
             Object queue = pool.getKey() instanceof ThreadPoolExecutor executor ? executor.getQueue() : null;
@@ -74,7 +76,7 @@ final class ThreadPools {
         return List.of();
     }
 
-    /** The name of the pool for a monitor, of which only the name is known. */
+    /** The name of the pool for a monitor of which only the name is known. */
     String withTask(LockInfo monitor) {
         for (Map<Object, Object> known : List.of(poolOf, reachedFrom)) {
             for (Map.Entry<Object, Object> entry : known.entrySet()) {
@@ -152,7 +154,7 @@ final class ThreadPools {
         if (!isOfJdk(task)) {
             addReached(task, pool);
         }
-        // Those that a task wraps, and what depends on its result.
+        // The tasks that a task wraps, and those that depend on its result.
         for (String name : new String[] {"task", "runnable", "callable", "dep", "f", "fn", "completionQueue"}) {
             Object inner = jvm.fieldOf(task, name);
             if (inner instanceof CompletableFuture<?> result) {

@@ -13,12 +13,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How often threads have begun to wait, by the kernel's count. The kernel knows a thread by its name alone, cut to 15 characters; so it is
- * known of threads of one name together.
+ * Counts how often threads have begun to wait, from the kernel. The kernel only knows the first 15 characters of a
+ * thread's name, so threads with the same name are counted together.
  */
 final class VoluntarySwitches {
     private static final long APART_NS = TimeUnit.SECONDS.toNanos(1);
-    /** More of them cost too much to read. */
+    /** The largest number of threads, because more cost too much to read. */
     private static final int MOST_TASKS = 500;
     private static final String SWITCHES = "\nvoluntary_ctxt_switches:";
 
@@ -31,7 +31,7 @@ final class VoluntarySwitches {
         tasks = process.resolve("task");
     }
 
-    /** Reads them again, at most once a second. */
+    /** Reads the counts again, at most once per second. */
     void read() {
         long nowNs = System.nanoTime();
         if (!byName.isEmpty() && nowNs - readNs < APART_NS) {
@@ -61,11 +61,11 @@ final class VoluntarySwitches {
             String name = Files.readString(task.resolve("comm"), StandardCharsets.ISO_8859_1).strip();
             byName.merge(withoutNumber(name), Long.parseLong(status.substring(begin, end).strip()), Long::sum);
         } catch (IOException | RuntimeException ended) {
-            // It ended while the folder was read.
+            // The thread ended while the folder was read.
         }
     }
 
-    /** Of all threads of these names together; -1 where it is not known. */
+    /** The count for all threads with these names, or -1 if unknown. */
     long of(List<Thread> threads) {
         Set<String> names = new HashSet<>();
         threads.forEach(thread -> names.add(nameOf(thread.getName())));
@@ -73,16 +73,16 @@ final class VoluntarySwitches {
         return names.isEmpty() ? -1 : names.stream().mapToLong(byName::get).sum();
     }
 
-    /** By which the kernel's count is known; null for none. */
+    /** The name by which the kernel's count is known, or null. */
     private String nameOf(String thread) {
-        // The JVM keeps the first 7 and the last 6 characters of a long name, before Java 22 the first 15.
+        // For a long name, the JVM gives the kernel the first 7 and the last 6 characters; before Java 22 the first 15.
         int length = thread.length();
         String ends = length <= 15 ? thread : thread.substring(0, 7) + ".." + thread.substring(length - 6);
         String begin = withoutNumber(thread.substring(0, Math.min(15, length)).strip());
         return byName.containsKey(withoutNumber(ends)) ? withoutNumber(ends) : byName.containsKey(begin) ? begin : null;
     }
 
-    /** The last number of a name as a star. */
+    /** The name with a star in place of its last number. */
     static String withoutNumber(String name) {
         int end = name.length();
         while (end > 0 && !isDigit(name.charAt(end - 1))) {

@@ -6,17 +6,17 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * An executor at one moment, as its public methods report it. Figures are -1 where it has none.
+ * The state of an executor at one moment, as its public methods report it. Figures are -1 if the executor has none.
  *
- * @param type the JDK's class that it is or extends; its own where it is none of the JDK's
- * @param size the most tasks that it runs at once
- * @param maximum the number of threads that it was allowed
- * @param active tasks that run
- * @param queued tasks that wait
- * @param completed tasks that have ended, since it began
+ * @param type the JDK's class that it is or extends; otherwise its own class
+ * @param size the largest number of tasks that it runs at once
+ * @param maximum the largest number of threads that it may have
+ * @param active the tasks that run
+ * @param queued the tasks that wait
+ * @param completed the tasks that have ended since it began
  */
 record WorkerPool(String type, long size, long maximum, long active, long queued, long completed) {
-    /** Null for an executor without figures. */
+    /** Returns null for an executor without figures. */
     static WorkerPool of(Object executor) {
         if (executor instanceof ForkJoinPool pool) {
             String type = pool == ForkJoinPool.commonPool() ? "ForkJoinPool.commonPool" : "java.util.concurrent.ForkJoinPool";
@@ -29,7 +29,7 @@ record WorkerPool(String type, long size, long maximum, long active, long queued
         }
         long maximum = number(executor, "getMaximumPoolSize");
         Object queue = call(executor, "getQueue");
-        // A queue of another class may refuse a task in order to have a thread made, as Tomcat's does.
+        // A queue of another class may refuse a task so that a thread is made, as Tomcat's does.
         boolean isUnbounded = queue instanceof BlockingQueue<?> tasks && tasks.getClass().getName().startsWith("java.")
                 && tasks.remainingCapacity() > Integer.MAX_VALUE - 1_000_000;
         return new WorkerPool(typeOf(executor), isUnbounded ? Math.max(1, core) : maximum, maximum, number(executor, "getActiveCount"),
@@ -56,7 +56,7 @@ record WorkerPool(String type, long size, long maximum, long active, long queued
                 method.setAccessible(true);
                 return method.invoke(of);
             } catch (ReflectiveOperationException | RuntimeException ofItsOwnModule) {
-                // A superclass may be public where its subclass is not.
+                // The superclass may be public although the subclass is not.
             }
         }
         return null;

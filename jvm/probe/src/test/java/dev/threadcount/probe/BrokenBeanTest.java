@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class BrokenBeanTest {
-    /** As Tomcat's. */
+    /** A bean like Tomcat's. */
     public interface PoolMBean {
-        /** Throws, or is 7. */
+        /** Throws, or returns 7. */
         int getcurrentThreadsBusy();
     }
 
-    /** One that throws, and one that does not. */
+    /** A pool that throws, or one that does not. */
     public static final class Pool implements PoolMBean {
         private final boolean broken;
 

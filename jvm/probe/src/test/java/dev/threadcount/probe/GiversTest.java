@@ -12,12 +12,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class GiversTest {
-    /** What uses one end of a pipe. */
+    /** Uses one end of a pipe. */
     private interface End {
         void use() throws IOException;
     }
 
-    /** Of a thread that waits there. */
+    /** The field for the other side of a pipe in which a thread waits. */
     private static String otherSide(End end) throws InterruptedException {
         Thread thread = Thread.ofPlatform().daemon().start(() -> {
             try {

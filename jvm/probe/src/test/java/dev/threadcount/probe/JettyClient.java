@@ -21,7 +21,7 @@ import org.eclipse.jetty.client.CompletableResponseListener;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
-/** Jetty's client, whose server answers nothing before the first of its connections is given back. */
+/** A client of Jetty. Its server answers nothing before the first of its connections is returned. */
 final class JettyClient {
     private static final String PASSWORD = "changeit";
 
@@ -49,7 +49,7 @@ final class JettyClient {
         });
     }
 
-    /** A request that has a connection; once all are taken, one that waits for a connection and then has its answer. */
+    /** Sends a request that gets a connection. Once all are taken, the request waits for a connection and then gets its answer. */
     AutoCloseable take() throws Exception {
         var answer = new CompletableResponseListener(client.newRequest(address)).send();
         if (taken.incrementAndGet() <= size) {
@@ -73,7 +73,7 @@ final class JettyClient {
         return null;
     }
 
-    /** A key that this JVM's keytool has made. */
+    /** A key that this JVM's keytool makes. */
     private static SSLContext serverKey() throws IOException, InterruptedException, GeneralSecurityException {
         Path folder = Files.createTempDirectory("key");
         Path file = folder.resolve("server.p12");

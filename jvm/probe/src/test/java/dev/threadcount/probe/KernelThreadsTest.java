@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class KernelThreadsTest {
     private final KernelThreads kernel = new KernelThreads(Path.of("/proc/self"));
 
-    /** Nobody reads what is written, so that the buffers fill and the write blocks: to the JVM the thread runs. */
+    /** Nobody reads, so that the buffers fill and the write blocks. For the JVM the thread runs. */
     @Test
     void threadThatWritesToAFullSocketWaits() throws Exception {
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -26,7 +26,7 @@ class KernelThreadsTest {
                         socket.getOutputStream().write(new byte[65_536]);
                     }
                 } catch (IOException closed) {
-                    // As the test does.
+                    // The test ends by closing the socket.
                 }
             });
             KernelThreads.Task task = null;
@@ -48,14 +48,15 @@ class KernelThreadsTest {
                 Thread.onSpinWait();
             }
         });
-        // Before that it waits until the JVM lets it begin.
+        // Before that the thread waits until the JVM lets it begin.
         while (!begun.get()) {
             Thread.onSpinWait();
         }
         int waits = 0;
         for (int i = 0; i < 200; i++) {
             KernelThreads.Task task = kernel.of(busy);
-            // Not on a core it stands still as well, but is ready to run. Stopped by the JVM, which lets it go on later than us, it does wait.
+            // Without a core the thread does not advance either, but is runnable. If the JVM has stopped it and lets it continue later than
+            // us, it does wait.
             waits += task != null && task.waits() ? 1 : 0;
             Thread.sleep(1);
         }

@@ -12,12 +12,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Programs that do a known number of things, for the probe to count. */
+/** Programs that do a known number of things for the probe to count. */
 public final class KnownAnswers {
-    /** How long a pin lasts: so long that what a busy machine takes away of its beginning is little. */
+    /** The length of a pin, which is long so that a busy machine takes little of its beginning away. */
     static final long PINNED_MS = 300;
 
-    /** How long a reader waits for each byte. */
+    /** The time that a reader waits for each byte. */
     static final long HELD_MS = 60;
 
     private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[1 << 20]);
@@ -26,10 +26,10 @@ public final class KnownAnswers {
 
     private KnownAnswers() {}
 
-    /** First argument: what to do. Second: how often, or how much. Third: where the probe writes its lines. */
+    /** The arguments are what to do, how often or how much, and where the probe writes its lines. */
     public static void main(String[] arguments) throws Exception {
         Path lines = Path.of(arguments[2]);
-        // The event stream begins a moment after the JVM; what happens before is not in it.
+        // The event stream begins a moment after the JVM, and does not contain earlier events.
         waitForEventsUntil(lines, System.nanoTime());
         int number = Integer.parseInt(arguments[1]);
         switch (arguments[0]) {
@@ -52,7 +52,7 @@ public final class KnownAnswers {
                 .filter(name -> name.startsWith("VirtualThread-")).toList());
     }
 
-    /** Those of the JDK too. */
+    /** All threads, including those of the JDK. */
     private static Stream<Thread> allThreads() {
         ThreadGroup root = Thread.currentThread().getThreadGroup();
         while (root.getParent() != null) {
@@ -62,7 +62,7 @@ public final class KnownAnswers {
         return Stream.of(threads).limit(root.enumerate(threads, true));
     }
 
-    /** Returns when the probe has written every event up to this moment, and has taken a sample since. */
+    /** Waits until the probe has written every event up to this moment, and has taken a sample since. */
     private static void waitForEventsUntil(Path lines, long timeNs) throws IOException {
         for (String time : new String[] {"\"events_until_ns\":(\\d+)", "\"type\":\"sample\",\"t_ns\":(\\d+)"}) {
             Pattern told = Pattern.compile(time);
@@ -85,7 +85,7 @@ public final class KnownAnswers {
         }
     }
 
-    /** The frame that holds the monitor lies under so many others. */
+    /** Sleeps with this many frames above the frame that holds the monitor. */
     static void sleepInSynchronizedBlockUnder(int frames) {
         synchronized (MONITOR) {
             sleepUnder(frames);
@@ -117,8 +117,8 @@ public final class KnownAnswers {
     }
 
     /**
-     * Keeps one carrier busy until a reading shows it, or for so many seconds, in a program that has made a pool of its own
-     * before: the carriers' names count pools.
+     * Keeps one carrier busy until a reading shows it, or for at most this many seconds. The program has made a pool before, because the
+     * carriers' names count pools.
      */
     private static void mounts(int mostSeconds, Path lines) throws IOException, InterruptedException {
         Pattern mounted = Pattern.compile("\"mounted\":1,\"queued\":\\d+,\"running\":1,");
@@ -131,7 +131,7 @@ public final class KnownAnswers {
                     Thread.onSpinWait();
                 }
             });
-            // This is a platform thread, which needs no carrier to look.
+            // This is a platform thread, which can look without a carrier.
             while (System.nanoTime() - giveUpNs < 0 && !mounted.matcher(Files.readString(lines)).find()) {
                 sleep(50);
             }
@@ -156,7 +156,7 @@ public final class KnownAnswers {
         kept = blocks;
     }
 
-    /** Keeps one thread busy until it has used so many milliseconds of CPU, and says from when to when, and the CPU of all. */
+    /** Keeps one thread busy until it has used this many milliseconds of CPU. Prints the beginning, the end, and the CPU of all threads. */
     private static void burns(int milliseconds) {
         var system = (com.sun.management.OperatingSystemMXBean)
                 java.lang.management.ManagementFactory.getOperatingSystemMXBean();
@@ -172,8 +172,8 @@ public final class KnownAnswers {
     }
 
     /**
-     * Ten virtual threads that wait by giving way, until the process has used so many milliseconds of CPU: a loaded machine
-     * may let it run for a small part of any time by the clock.
+     * Ten virtual threads yield until the process has used this many milliseconds of CPU. Time by the clock would not do, because a loaded
+     * machine may let the process run for a small part of it.
      */
     private static void yields(int milliseconds) throws InterruptedException {
         var system = (com.sun.management.OperatingSystemMXBean)
@@ -199,7 +199,7 @@ public final class KnownAnswers {
         }
     }
 
-    /** A virtual thread reads so many bytes of a pipe, each of which comes after a while, and then a platform thread does. */
+    /** A virtual thread reads this many bytes of a pipe, each of which comes after a while. Then a platform thread does the same. */
     private static void readsSlowly(int number, Path lines) throws IOException, InterruptedException {
         Path pipe = lines.resolveSibling("pipe-" + ProcessHandle.current().pid());
         new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
@@ -236,7 +236,7 @@ public final class KnownAnswers {
         }
     }
 
-    /** So many virtual threads, and then as many platform ones, make a buffer of a MiB that they keep, and one that they do not. */
+    /** This many virtual threads, and then as many platform threads, make one buffer of a MiB that they keep, and one that they do not. */
     private static void threadLocals(int number) throws InterruptedException {
         for (int i = 0; i < number; i++) {
             Thread.ofVirtual().start(KnownAnswers::useBufferOfVirtualThread).join();

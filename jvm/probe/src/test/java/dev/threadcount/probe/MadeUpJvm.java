@@ -9,7 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** A JVM without threads. */
+/** A JVM without threads, of which tests override a part. */
 class MadeUpJvm implements JvmAccess {
     @Override
     public ThreadList threads() {
@@ -19,7 +19,7 @@ class MadeUpJvm implements JvmAccess {
     /**
      * A list of threads.
      *
-     * @param virtualThreads how many it says that it has
+     * @param virtualThreads the number that the list reports
      */
     static ThreadList list(int virtualThreads, BiConsumer<Integer, Consumer<Thread>> forEach) {
         return new ThreadList() {

@@ -23,13 +23,13 @@ class PeersTest {
         }
     }, Path.of("/proc/self"));
 
-    /** Each thread reads from its own socket; what the kernel says of it is polled until it has come to rest. */
+    /** The peer of a socket from which a thread reads. The kernel is asked until the thread has come to rest. */
     private String peer(Socket socket) throws InterruptedException {
         Thread reader = Thread.ofPlatform().daemon().start(() -> {
             try {
                 socket.getInputStream().read();
             } catch (IOException closed) {
-                // As the test does.
+                // The test ends by closing the socket.
             }
         });
         current = socket;
@@ -54,7 +54,7 @@ class PeersTest {
                 Socket first = new Socket(loopback, one.getLocalPort());
                 Socket second = new Socket(loopback, other.getLocalPort());
                 Socket client = one.accept(); Socket timed = new Socket(loopback, other.getLocalPort())) {
-            // With a timeout it is in poll(2), whose argument is in memory.
+            // With a timeout the thread is in poll(2), whose argument is in memory.
             timed.setSoTimeout(3_600_000);
             assertEquals("127.0.0.1:" + one.getLocalPort(), peer(first));
             assertEquals("127.0.0.1:" + other.getLocalPort(), peer(second));

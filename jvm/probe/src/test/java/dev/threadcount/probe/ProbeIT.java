@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The probe in real JVMs that do a known number of things: Java 25, and Java 21 as ./dev installs it. */
+/** Tests the probe in real JVMs that do a known number of things: Java 25, and Java 21 as ./dev installs it. */
 class ProbeIT {
     private static final long PINNED_NS = KnownAnswers.PINNED_MS * 1_000_000;
 
@@ -51,7 +51,7 @@ class ProbeIT {
             return;
         }
         assertEquals(7, sum(pinned, "count"), pinned.toString());
-        // A pin begins after its sleep does: on a loaded machine milliseconds after.
+        // A pin begins after its sleep begins, on a loaded machine milliseconds later.
         assertTrue(sum(pinned, "total_ns") >= 7 * PINNED_NS / 2, pinned.toString());
         assertTrue(pinned.getFirst().contains("\"application\":\"dev.threadcount.probe.KnownAnswers.sleep:"),
                 pinned.toString());
@@ -76,13 +76,13 @@ class ProbeIT {
         assertTrue(sum(pinned, "total_ns") >= PINNED_NS / 2, pinned.toString());
     }
 
-    /** The JVM itself pins too, for example while it loads a class: those pins have another holder or none. */
+    /** The JVM pins too, for example while it loads a class. Those pins have another holder or none. */
     private static List<String> pinnedIn(String holder, Lines told) {
         return told.of("pinned").stream()
                 .filter(line -> line.contains("\"holder\":\"dev.threadcount.probe." + holder)).toList();
     }
 
-    /** The monitor does not pin; what the JVM does under it may, for a moment. */
+    /** The monitor does not pin. What the JVM does under it may pin for a moment. */
     private static void assertPinsNothing(List<String> pinned) {
         assertTrue(sum(pinned, "total_ns") < PINNED_NS / 2, pinned.toString());
     }
@@ -122,7 +122,7 @@ class ProbeIT {
         assertReadsPool(java, "hikari-with-jmx", "hikari", "shop", 7);
     }
 
-    /** Once only where it has a bean, too. */
+    /** A pool that also has a bean is read only once. */
     @ParameterizedTest
     @MethodSource("javas")
     void poolsWithoutABeanAreReadByTheTaskThatKeepsThemInOrder(Java java) throws Exception {
@@ -149,13 +149,13 @@ class ProbeIT {
                 + "\",\"busy\":7,\"max\":7,\"size\":" + size + ",\"queued\":5}")), library + ": " + pools);
         assertTrue(pools.stream().allMatch(line -> number(line, "busy") <= 7 && line.contains("\"name\":\"" + name + "\"")),
                 pools.toString());
-        // commons-pool2 registers a pool while it is being made, and then its bean throws.
+        // commons-pool2 registers a pool while it is being made, and its bean throws at that moment.
         assertTrue(told.of("problem").stream().allMatch(line -> line.contains("GenericObjectPool")), told.of("problem").toString());
     }
 
     /**
-     * The truth is the process's own. What the samples within the burning have is no more than that, and what those around
-     * it have no less, however seldom a loaded machine lets the probe take one.
+     * The truth comes from the process itself. However rarely a loaded machine lets the probe sample, the samples within the burning show
+     * at most that much, and those around it at least that much.
      */
     @ParameterizedTest
     @MethodSource("javas")
@@ -167,7 +167,7 @@ class ProbeIT {
         long to = Long.parseLong(burnt.group(2));
         double truth = Double.parseDouble(burnt.group(3));
         List<String> samples = told.of("sample");
-        // A sample has its time first and its CPU a moment later: the one before it is surely before.
+        // A sample takes its time first and its CPU a moment later, so the sample before it is surely earlier.
         int last = (int) samples.stream().filter(line -> number(line, "t_ns") < from).count() - 2;
         int next = (int) samples.stream().filter(line -> number(line, "t_ns") <= to).count();
         long within = grown(samples.subList(last + 2, next), "process_cpu_ns");
@@ -186,7 +186,7 @@ class ProbeIT {
         assertTrue(told.of("heap_after_gc").size() >= 5, told.all().toString());
     }
 
-    /** On Java 21 a virtual thread that yields is seldom sampled, on a busy machine in no run of three seconds. */
+    /** On Java 21 a virtual thread that yields is rarely sampled, on a busy machine not once in three seconds. */
     @ParameterizedTest
     @MethodSource("javas")
     void threadThatGivesWayIsSeenWithItsPlaceAndOneThatSpinsIsNot(Java java) throws Exception {
@@ -208,7 +208,7 @@ class ProbeIT {
                 carriers.toString());
     }
 
-    /** On Java 21 to 23 to look at the scheduler would make it, and with it a thread that stays. */
+    /** On Java 21 to 23, looking at the scheduler would create it, with a thread that stays. */
     @Test
     void programWithoutVirtualThreadsStaysWithoutTheirScheduler() throws Exception {
         Java java21 = javas().getFirst();
@@ -250,7 +250,7 @@ class ProbeIT {
         return runProgram(java, List.of(options), KnownAnswers.class, what, Integer.toString(number));
     }
 
-    /** Runs a program of this folder with the probe, or the JVM, given these options; its last argument is where the probe writes. */
+    /** Runs a program of this folder with options of the probe or the JVM. Its last argument is where the probe writes. */
     private Lines runProgram(Java java, List<String> options, Class<?> program, String... arguments) throws Exception {
         Path lines = folder.resolve("lines.jsonl");
         Files.deleteIfExists(lines);

@@ -32,7 +32,7 @@ class RecordingSpaceTest {
                 new RecordingSpace(folder, 0, missing).lackOfLines(1));
     }
 
-    /** No disk has room for what this keeps. */
+    /** No disk has room for what this space keeps. */
     @Test
     void fullFolderIsNamedWithWhatIsFreeAndNeededToBeginAndNotToGoOn() {
         RecordingSpace space = new RecordingSpace(folder, 1L << 60, null);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Frames of Helidon 4, whose limit on requests lies before its routing. */
+/** Tests with frames of Helidon 4, whose limit on requests comes before its routing. */
 class RequestEntriesTest {
     private static final String[] BEGUN = {"io.helidon.webserver.http1.Http1Connection.handle", "io.helidon.webserver.ConnectionHandler.run",
         "java.lang.VirtualThread.run"};

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real thread that waits, and a kernel that is made up. */
+/** Tests with a real thread that waits, and a kernel that is made up. */
 @Timeout(60)
 class SampleGroupsTest {
-    /** futex(2) of a parked thread, as /proc has it. */
+    /** The futex(2) of a parked thread, as in /proc. */
     private static final String PARKED = "202 0x7f8a 0x189 0x0 0x0 0x0 0xffffffff 0x7f8b 0x7f8c";
     private static final String READY = "running";
 
@@ -40,7 +40,7 @@ class SampleGroupsTest {
             }
         };
         SampleGroups.Drawn drawn = null;
-        // It still computes for a moment while the JVM says that it waits, on a busy machine late.
+        // The thread may still compute for a moment while the JVM says that it waits.
         while (drawn == null || drawn.task() == null) {
             write(waiter, call);
             drawn = new SampleGroups(jvm, new KernelThreads(process), null).draw(waiter);

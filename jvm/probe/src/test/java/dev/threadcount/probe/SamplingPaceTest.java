@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Samples of known cost, and a clock that is made up. */
+/** Tests with samples of known cost, and a clock that is made up. */
 class SamplingPaceTest {
     private static final long MS = 1_000_000;
     private static final long PERIOD_MS = 100;
 
-    /** When each sample begins. */
+    /** The times at which samples begin. */
     private static List<Long> beginsMs(long firstMs, long eachMs, long untilMs, boolean isBusy) {
         SamplingPace pace = new SamplingPace(0);
         List<Long> begins = new ArrayList<>();
@@ -27,7 +27,7 @@ class SamplingPaceTest {
         return begins;
     }
 
-    /** An explaining window of a measured second: three seconds after a lead-in of one. */
+    /** The window is the shortest explaining window: three seconds after a lead-in of one. */
     @ParameterizedTest
     @CsvSource({"30, 5", "25, 8", "60, 8", "250, 8"})
     void dearSamplesAreStillEnoughForAnIntervalInTheShortestWindow(long firstMs, long eachMs) {
@@ -43,14 +43,14 @@ class SamplingPaceTest {
         assertTrue(spentMs >= budgetMs - 50 && spentMs <= budgetMs + 60, spentMs + " ms in 100 s");
     }
 
-    /** Ten clients of a slow service, of a JVM that has compiled little of the sampler: a window of eight seconds. */
+    /** The sampler of a slow service with ten clients is hardly compiled. The window has eight seconds. */
     @Test
     void inAnIdleProcessThereAreTenDearSamplesInAWindowOfEightSeconds() {
         long inside = beginsMs(60, 10, 9_000, false).stream().filter(at -> at >= 1_000).count();
         assertTrue(inside >= 10, inside + " samples");
     }
 
-    /** 60 ms are 10 beyond what is free: 2.5 s in a busy process, and 1 s in one that turned out to be idle. */
+    /** 60 ms are 10 more than allowed in advance: 2.5 s in a busy process, and 1 s in one that turns out to be idle. */
     @Test
     void aProcessThatWasBusyForAMomentDoesNotWaitAsLongAsABusyOne() {
         SamplingPace pace = new SamplingPace(0);
@@ -59,7 +59,7 @@ class SamplingPaceTest {
         assertEquals(500, pace.overdrawnNs(0, 1_500 * MS, false) / MS);
     }
 
-    /** A window of six seconds after a lead-in of one. */
+    /** The window has six seconds after a lead-in of one. */
     @Test
     void cheapSamplesComeEachPeriodOfAWindow() {
         long count = beginsMs(5, 1, 7_000, true).size();

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Samples of a JVM that is made up, so that each thread is in a known state. */
+/** Samples a JVM that is made up, so that each thread is in a known state. */
 class StackSamplerTest {
     private static final StackTraceElement[] NO_FRAMES = {};
 
@@ -61,7 +61,7 @@ class StackSamplerTest {
         return new ThreadStack(NO_FRAMES, state, true, mounted, null, List.of());
     }
 
-    /** A thread that ends between the two would be missed, and those are the short requests. */
+    /** A thread that ends between the two would be missed, and such threads run the short requests. */
     @Test
     void theStackIsTakenWhenTheThreadIsListedAndNotAfterAllOthers() throws Exception {
         sample(stack(Thread.State.RUNNABLE, true), stack(Thread.State.RUNNABLE, true));
@@ -77,7 +77,7 @@ class StackSamplerTest {
         assertTrue(lines.getLast().endsWith("\"count\":1}"), lines.toString());
     }
 
-    /** 1,000 are listed one in four; of the 250 that came these times the estimate is four times as many. */
+    /** Of 1,000 threads, one in four is listed. 250 threads come, and the estimate is four times as many. */
     @Test
     void ofManyVirtualThreadsAPartIsListedAndStandsForAll() throws Exception {
         List<Integer> parts = new ArrayList<>();
@@ -110,7 +110,7 @@ class StackSamplerTest {
         assertEquals(64, StackSampler.listedOneIn(10_000));
     }
 
-    /** The one that holds a carrier may be any of them. */
+    /** Any of the threads may hold a carrier. */
     @Test
     void whileTheCanaryIsLateAllAreNeeded() {
         HeldCarriers held = new HeldCarriers(new MadeUpJvm());
@@ -122,7 +122,7 @@ class StackSamplerTest {
         assertTrue(held.needsAll());
     }
 
-    /** Java 21 also has no frames of a thread that has just been mounted. */
+    /** Java 21 also returns no frames for a thread that has just been mounted. */
     @Test
     void threadWithoutFramesWaitsForACarrierOnlyIfItHasNone() throws Exception {
         List<String> lines = sample(stack(Thread.State.RUNNABLE, false), stack(Thread.State.RUNNABLE, true),

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The samples of threads of real JVMs in which a known number of threads wait. */
+/** Tests the samples of threads in real JVMs in which a known number of threads wait. */
 class StacksIT {
     @TempDir
     private Path folder;
@@ -41,7 +41,10 @@ class StacksIT {
         assertEquals(WaitingThreads.IDLE_WORKERS, count(groups, "queue", "\"role\":\"worker\""), groups.toString());
     }
 
-    /** About five of a part of a thousand, and some of the others, at a time. Half of the thousand are the JVM's own, half an executor's. */
+    /**
+     * A sample draws about five threads from a part of a thousand, and some of the others. The JVM started half of the thousand, an
+     * executor the other half.
+     */
     @ParameterizedTest
     @MethodSource("dev.threadcount.probe.ProbeIT#javas")
     void manyThreadsAreEstimatedFromThoseThatWereDrawn(Java java) throws Exception {
@@ -52,7 +55,7 @@ class StacksIT {
         for (String sample : lines) {
             if (sample.startsWith("{\"type\":\"stacks\"") && number(sample, "virtual_threads") > 500) {
                 long drawn = number(sample, "virtual_drawn");
-                // Of a part, which has more or fewer than its share.
+                // They come from a part, which has more or fewer than its share.
                 assertTrue(drawn >= 4 && drawn <= 100, sample);
                 assertTrue(drawn + number(sample, "platform_drawn") >= 9, sample);
                 long id = number(sample, "sample");
@@ -68,13 +71,13 @@ class StacksIT {
         double ofTheJvm = waiting.get("takePermit:") / samples;
         double ofTheExecutor = waiting.get("takePermitInATask:") / samples;
         assertEquals(1_000, ofTheJvm + ofTheExecutor, 50, samples + " samples");
-        // Of 200 draws each has half, with a standard deviation of 35 of a thousand.
+        // Half of the 200 draws come from each, with a standard deviation of 35 of a thousand.
         assertEquals(500, ofTheJvm, 150, samples + " samples");
-        // How many a part has is chance; if all were listed, it would always be the same number.
+        // How many threads a part has is chance. If all were listed, the number would always be the same.
         assertTrue(estimates.size() > 3, estimates.toString());
     }
 
-    /** They are in the set of no container that is registered, and are found through the thread that opened the scope. */
+    /** No registered container has these threads. They are found through the thread that opened the scope. */
     @ParameterizedTest
     @MethodSource("dev.threadcount.probe.ProbeIT#javas")
     void threadsOfAScopeAreAllSeen(Java java) throws Exception {

@@ -35,12 +35,15 @@ public final class StarvedPool {
 
     private StarvedPool() {}
 
-    /** Takes a connection; closing gives it back. */
+    /** Takes a connection. Closing it returns it. */
     private interface Pool {
         AutoCloseable take() throws Exception;
     }
 
-    /** The pool's library, connections of it, all of them taken; threads that wait for one; where the probe writes its lines. */
+    /**
+     * The arguments are the pool's library, the number of connections, all of which are taken, the number of waiting threads, and where the
+     * probe writes its lines.
+     */
     public static void main(String[] arguments) throws Exception {
         int size = Integer.parseInt(arguments[1]);
         Pool pool = pool(arguments[0], size);
@@ -63,7 +66,7 @@ public final class StarvedPool {
         for (Thread thread : threads) {
             thread.join();
         }
-        // Some pools have threads that keep the JVM alive.
+        // Some pools have threads that would keep the JVM alive.
         System.exit(0);
     }
 
@@ -104,14 +107,14 @@ public final class StarvedPool {
         return new org.apache.tomcat.jdbc.pool.DataSource(properties);
     }
 
-    /** As Quarkus has it: idle connections are looked for from time to time. */
+    /** Configured as in Quarkus: it looks for idle connections from time to time. */
     private static DataSource agroal(int size) throws SQLException {
         return AgroalDataSource.from(new AgroalDataSourceConfigurationSupplier().connectionPoolConfiguration(pool -> pool.maxSize(size)
                 .reapTimeout(Duration.ofMinutes(5))
                 .connectionFactoryConfiguration(factory -> factory.jdbcUrl(H2))));
     }
 
-    /** It looks for idle connections in the background. Its bean has a name of the application's. */
+    /** Looks for idle connections in the background. The application chooses the name of its bean. */
     private static DataSource dbcp2(int size, String bean) {
         var pool = new BasicDataSource();
         pool.setUrl(H2);
@@ -121,7 +124,7 @@ public final class StarvedPool {
         return pool;
     }
 
-    /** As clients of Redis have it: with a bean, and a search for idle ones in the background. */
+    /** Configured as in clients of Redis: with a bean, and a background search for idle objects. */
     private static Pool commonsPool(int size) {
         var pool = new GenericObjectPool<>(new BasePooledObjectFactory<Object>() {
             @Override
@@ -142,7 +145,7 @@ public final class StarvedPool {
         };
     }
 
-    /** Over a database whose connections do nothing; it looks for idle ones in the background by default. */
+    /** A pool over a database whose connections do nothing. By default it looks for idle ones in the background. */
     private static Pool r2dbc(int size) {
         var connection = (io.r2dbc.spi.Connection) Proxy.newProxyInstance(StarvedPool.class.getClassLoader(),
                 new Class<?>[] {io.r2dbc.spi.Connection.class}, (proxy, method, arguments) ->
@@ -173,10 +176,10 @@ public final class StarvedPool {
         }
     }
 
-    /** Of a pool that the probe does not find there is none: a reading of the JVM will do. */
+    /** Waits for a reading of the JVM, because a pool that the probe does not find has none. */
     private static void waitForReadingAfter(long timeNs, Path lines) throws IOException, InterruptedException {
         Pattern reading = Pattern.compile("\"type\":\"sample\",\"t_ns\":(\\d+)");
-        // Names of beans, and tasks, are looked for every tenth reading.
+        // Names of beans, and tasks, are searched at every tenth reading.
         while (reading.matcher(Files.readString(lines)).results().filter(found -> Long.parseLong(found.group(1)) > timeNs).count() < 12) {
             Thread.sleep(50);
         }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pool of many threads, of which three have a task. */
+/** Tests with a pool of many threads, of which three have a task. */
 class ThreadFamiliesTest {
     private static final int THREADS = 200;
     private static final int TASKS = 3;

@@ -8,7 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A program with a known number of threads that wait, platform and virtual, for the probe to sample. */
+/** A program with a known number of waiting threads, platform and virtual, for the probe to sample. */
 public final class WaitingThreads {
     static final int FOR_THE_LOCK = 3;
     static final int FOR_THE_MONITOR = 2;
@@ -21,8 +21,8 @@ public final class WaitingThreads {
     private WaitingThreads() {}
 
     /**
-     * Threads that wait for a permit; samples to wait for; where the probe writes its lines; {@code scope} where they are to be threads
-     * of a scope, and not of the JVM and of an executor.
+     * The arguments are the number of threads that wait for a permit, the number of samples to wait for, and where the probe writes its
+     * lines. With {@code scope}, the threads belong to a scope instead of the JVM and an executor.
      */
     public static void main(String[] arguments) throws Exception {
         Path lines = Path.of(arguments[2]);
@@ -47,7 +47,7 @@ public final class WaitingThreads {
             idle.submit(() -> {});
         }
         waitForSamples(Integer.parseInt(arguments[1]), lines);
-        // The threads are daemons: the program ends here.
+        // The threads are daemons, so the program ends here.
         System.exit(0);
     }
 
@@ -63,11 +63,11 @@ public final class WaitingThreads {
                 Thread.ofVirtual().start(WaitingThreads::takePermit);
             }
         }
-        // A set of platform threads, which are threads of the JVM as well.
+        // A set of platform threads, which the JVM also lists itself.
         Executors.newThreadPerTaskExecutor(Thread.ofPlatform().daemon().factory()).submit(WaitingThreads::sleep);
     }
 
-    /** What is below a structured scope, whose API is a preview and differs between Java 21 and 25. */
+    /** Calls what is below a structured scope, whose API is a preview and differs between Java 21 and 25. */
     private static Object scope(String name, Object self, Class<?> type, Object argument) throws ReflectiveOperationException {
         return Class.forName("jdk.internal.misc.ThreadFlock").getMethod(name, type).invoke(self, argument);
     }

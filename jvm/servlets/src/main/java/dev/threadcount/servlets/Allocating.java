@@ -10,14 +10,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Allocates {@code kb} KiB for each request and keeps the last {@code keep} MiB of them, like an application with a
- * cache; with a limit that is never reached, like one with a leak. With {@code collect} each so many-th request has the
+ * cache; with a limit that is never reached, like one with a leak. With {@code collect=N} every N-th request has the
  * whole heap collected.
  */
 public final class Allocating extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int KIB = 1_024;
 
-    /** Of one KiB each, so that the collector has many objects to follow. */
+    /** Blocks of one KiB each, so that the collector has many objects to follow. */
     private static final Deque<byte[]> KEPT = new ArrayDeque<>();
     private static final AtomicInteger REQUESTS = new AtomicInteger();
 

@@ -4,7 +4,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** What the servlets share that block their thread: the {@code sleep} parameter and the answer's errors. */
+/** The common part of servlets that block their thread: the {@code sleep} parameter and the errors in the answer. */
 final class Blocking {
     /** A way to block for a while. */
     interface Way {
@@ -13,7 +13,7 @@ final class Blocking {
 
     private Blocking() {}
 
-    /** Blocks and then names the thread that did; {@code format=json} is for programs. */
+    /** Blocks and then answers with the thread that did; {@code format=json} is for programs. */
     static void answer(HttpServletRequest request, HttpServletResponse response, Way way) throws IOException {
         Sleep sleep;
         try {

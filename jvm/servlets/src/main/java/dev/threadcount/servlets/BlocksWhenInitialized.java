@@ -1,6 +1,6 @@
 package dev.threadcount.servlets;
 
-/** Hands the length of a sleep to a class initializer, which cannot be given an argument. */
+/** Passes the length of a sleep to a class initializer, which has no arguments. */
 final class BlocksWhenInitialized {
     private static final ThreadLocal<Sleep> SLEEP = new ThreadLocal<>();
 

@@ -24,7 +24,7 @@ public final class Computing extends HttpServlet {
         });
     }
 
-    /** The block's hash takes the place of its beginning, so that nothing can be left out. */
+    /** Replaces the beginning of the block by its hash, so that the compiler can leave nothing out. */
     static void hash(byte[] block) {
         byte[] digest = sha256().digest(block);
         System.arraycopy(digest, 0, block, 0, digest.length);

@@ -8,10 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A file to which many threads append lines, each written through before its request goes on. */
+/** A file to which many threads append lines. Each line is on the disk before its request continues. */
 final class CsvFile implements Closeable {
     private final Writer out;
-    /** Not a monitor: before Java 24 a virtual thread that waits for one keeps its carrier. */
+    /** No monitor, because before Java 24 a virtual thread that waits for one keeps its carrier. */
     private final ReentrantLock lock = new ReentrantLock();
 
     CsvFile(Path path) {
@@ -22,7 +22,7 @@ final class CsvFile implements Closeable {
         }
     }
 
-    /** In {@code logs} of Tomcat's folder, which goes with the server. */
+    /** A file in the folder {@code logs} of Tomcat, which is removed with the server. */
     static CsvFile inLogsOfThisServer(String name) {
         return new CsvFile(Path.of(System.getProperty("catalina.base"), "logs", name + ".csv"));
     }

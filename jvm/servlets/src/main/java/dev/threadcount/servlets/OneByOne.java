@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Blocks while it holds what only one request at a time may hold: a lock, or with {@code by=monitor} a monitor. */
+/** Blocks while it holds a lock, or with {@code by=monitor} a monitor, so that requests run one after the other. */
 public final class OneByOne extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final ReentrantLock LOCK = new ReentrantLock();

@@ -31,7 +31,7 @@ public final class Parked extends HttpServlet {
         response.getWriter().print(threads);
     }
 
-    /** Returns when all have come to the place where they park. */
+    /** Starts the threads and returns when all of them have come to the place where they park. */
     static void park(int threads) throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(threads);
         for (int thread = 0; thread < threads; thread++) {

@@ -58,7 +58,7 @@ public final class Prime extends HttpServlet {
         throw new IllegalArgumentException("the path must end in a number of at most nine digits: /prime/999983");
     }
 
-    /** By division with every odd number up to the root: some hundred steps for six digits. */
+    /** Divides by every odd number up to the root: some hundred steps for six digits. */
     static boolean isPrime(int number) {
         if (number < 3 || number % 2 == 0) {
             return number == 2;

@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.Semaphore;
 
-/** Blocks while it holds one of a few permits, as an application does whose connection pool is too small for its load. */
+/** Blocks while it holds one of a few permits, like an application with a connection pool that is too small. */
 public final class Starved extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

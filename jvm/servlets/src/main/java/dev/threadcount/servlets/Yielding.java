@@ -5,7 +5,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** Waits for a point in time without blocking: it gives way again and again, and is put at the end of the queue. */
+/** Waits for a point in time without blocking: it yields again and again. */
 public final class Yielding extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

@@ -32,7 +32,7 @@ public final class NativeFrame extends HttpServlet {
         Blocking.answer(request, response, NativeFrame::blockInsideQsort);
     }
 
-    /** Of two numbers there is one comparison. */
+    /** Sorts two numbers, which takes one comparison. */
     @SuppressWarnings("restricted")
     static void blockInsideQsort(Sleep sleep) {
         try (Arena arena = Arena.ofConfined()) {
@@ -45,7 +45,7 @@ public final class NativeFrame extends HttpServlet {
         }
     }
 
-    /** What throws out of an upcall ends the JVM. */
+    /** Catches everything, because an exception out of an upcall ends the JVM. */
     static int blockAndCompare(Sleep sleep, MemorySegment one, MemorySegment other) {
         try {
             Thread.sleep(sleep.duration());

@@ -3,10 +3,10 @@ package dev.threadcount.spring;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** A Spring Boot application as its own documentation writes one; {@code spring.threads.virtual.enabled} decides its threads. */
+/** A Spring Boot application as in its documentation. {@code spring.threads.virtual.enabled} decides its threads. */
 @SpringBootApplication
 public class Application {
-    /** Starts it; {@code --server.port=8080 --spring.threads.virtual.enabled=true} and the like. */
+    /** Starts the application, for example with {@code --server.port=8080 --spring.threads.virtual.enabled=true}. */
     public static void main(String[] args) {
         SpringApplication.run(Application.class, args);
     }

@@ -17,7 +17,7 @@ class ThreadController {
         return "Hello World!";
     }
 
-    /** The name of the thread that handles the request, after blocking it ({@code ?sleep=50ms}): the study's controller. */
+    /** Blocks ({@code ?sleep=50ms}) and returns the name of the thread that handles the request, like the study's controller. */
     @GetMapping("/thread-info")
     String threadName(@RequestParam(name = "sleep", defaultValue = "0ms") @DurationFormat(style = SIMPLE) Duration sleep)
             throws InterruptedException {
@@ -25,7 +25,7 @@ class ThreadController {
         return Thread.currentThread().getName();
     }
 
-    /** The same for programs. */
+    /** The same answer as JSON, for programs. */
     @GetMapping(path = "/thread-info", params = "format=json")
     ThreadInfo threadInfo(@RequestParam(name = "sleep", defaultValue = "0ms") @DurationFormat(style = SIMPLE) Duration sleep)
             throws InterruptedException {

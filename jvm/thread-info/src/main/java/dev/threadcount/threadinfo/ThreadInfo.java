@@ -9,7 +9,7 @@ package dev.threadcount.threadinfo;
  * @param java    the version of Java it runs on
  */
 public record ThreadInfo(String thread, boolean virtual, String java) {
-    /** The thread that calls. */
+    /** The calling thread. */
     public static ThreadInfo ofThisThread() {
         Thread thread = Thread.currentThread();
         return new ThreadInfo(thread.getName(), thread.isVirtual(), Runtime.version().toString());

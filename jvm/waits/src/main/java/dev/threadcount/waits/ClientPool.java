@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.client.HttpClient;
 
-/** Asks a service on this machine, at the port {@code port}, over Jetty's client, which has four connections. */
+/** Calls a service on this machine, at the port {@code port}, through Jetty's client with four connections. */
 public final class ClientPool extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int CONNECTIONS = 4;

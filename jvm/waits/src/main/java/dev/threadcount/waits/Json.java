@@ -9,7 +9,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 
-/** A short text that Jackson writes with the buffers it keeps for each thread; with {@code pool=shared} with those of a pool. */
+/** Lets Jackson write a short text with the buffers that it keeps for each thread, or with {@code pool=shared} with those of a pool. */
 public final class Json extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final JsonFactory BY_THREAD = JsonFactory.builder().recyclerPool(JsonRecyclerPools.threadLocalPool()).build();

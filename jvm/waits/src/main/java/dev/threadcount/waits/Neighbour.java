@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.net.URI;
 import java.net.URLConnection;
 
-/** Asks a service on this machine, at the port {@code port}. */
+/** Calls a service on this machine, at the port {@code port}. */
 public final class Neighbour extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

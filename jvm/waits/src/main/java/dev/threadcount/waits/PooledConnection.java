@@ -11,7 +11,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** A query of {@code ms} milliseconds over a HikariCP of 10 connections, which no MBean shows. */
+/** Runs a query of {@code ms} milliseconds over a HikariCP pool of 10 connections, which no MBean shows. */
 public final class PooledConnection extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int CONNECTIONS = 10;

@@ -7,7 +7,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 
-/** Reads one byte of the file whose path is the system property {@code slow.file}: of a pipe, whenever there is one. */
+/** Reads one byte of the file that the system property {@code slow.file} names. From a pipe it comes when somebody writes one. */
 public final class SlowFile extends HttpServlet {
     private static final long serialVersionUID = 1L;
 

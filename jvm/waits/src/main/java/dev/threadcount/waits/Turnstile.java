@@ -37,7 +37,7 @@ public final class Turnstile extends HttpServlet {
             for (int period = 1; ; period++) {
                 Thread.sleep(PERIOD_MS);
                 for (int ticket = 0; ticket < (period % PERIODS == 0 ? EVERYBODY : 1); ticket++) {
-                    // To nobody, where nobody waits.
+                    // If nobody waits, nobody gets the ticket.
                     LAST_FIRST.offer(ticket);
                     BY_ARRIVAL.offer(ticket);
                 }

@@ -16,7 +16,7 @@ import java.sql.Statement;
 import org.h2.slowdisk.SlowDisk;
 import org.h2.store.fs.FilePath;
 
-/** Writes a row into a database of H2 in a file, and answers when it is on the disk, which is slow. */
+/** Writes a row into an H2 database in a file, and answers when it is on the disk, which is slow. */
 public final class Writers extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int WRITERS = 5;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import org.h2.store.fs.FilePathWrapper;
 
-/** H2's files on a disk that takes its time: {@code jdbc:h2:slow:/path}. In H2's package, because a disk is no part of an application. */
+/** H2's files on a slow disk: {@code jdbc:h2:slow:/path}. It is in H2's package because a disk is no part of an application. */
 public final class SlowDisk extends FilePathWrapper {
     @Override
     public String getScheme() {

@@ -21,7 +21,7 @@ public final class AvatarVerticle extends VerticleBase {
         this.port = port;
     }
 
-    /** Starts it with {@code --port=N} (8080; 0 is a free one). */
+    /** Starts the server; {@code --port=N} (default 8080, 0 for a free port). */
     public static void main(String[] args) {
         String word = args.length == 0 ? "--port=8080" : args[0];
         if (args.length > 1 || !word.matches("--port=\\d{1,5}")) {

@@ -11,7 +11,7 @@ import java.net.http.HttpResponse;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The server as it is started, on a port of its own. */
+/** Tests the server as it is started, on a free port. */
 class AvatarVerticleTest {
     @Test
     void itRedirectsFromAnEventLoopThread() throws Exception {

@@ -13,8 +13,8 @@ import org.springframework.web.server.ResponseStatusException;
 import reactor.core.publisher.Mono;
 
 /**
- * Who are you, what is your role, what may it do: three questions, each of which needs the answer before it. Every
- * answer comes after {@code delay}, without a thread that waits for it.
+ * Answers three questions, each of which needs the previous answer: who are you, what is your role, what may it do? Each answer comes after
+ * {@code delay}, without a thread that waits for it.
  */
 @RestController
 class BackendController {
@@ -29,7 +29,7 @@ class BackendController {
         return late(() -> UUID.randomUUID().toString());
     }
 
-    /** Half of all tokens are an admin's. */
+    /** Half of all tokens belong to an admin. */
     @GetMapping("/authorization/{token}")
     Mono<String> authorization(@PathVariable(name = "token") UUID token) {
         return late(() -> token.getLeastSignificantBits() % 2 == 0 ? "admin" : "user");

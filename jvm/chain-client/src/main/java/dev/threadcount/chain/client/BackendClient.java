@@ -9,17 +9,17 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
 
 /**
- * The three calls to the backend. All frontends make them with this one client (WebClient on Netty, as in the study), so
- * that only the frontends' own threads differ: a servlet blocks on each response, WebFlux goes on when it comes.
+ * Makes the three calls to the backend. All frontends use this client (WebClient on Netty, as in the study), so that only their own threads
+ * differ: a servlet blocks on each response, WebFlux continues when it comes.
  *
- * <p>Each client of a frontend needs a connection of its own to the backend while it waits. A pool smaller than the
- * number of clients would be what is measured, so it is as large as the largest load.
+ * <p>While a client of a frontend waits, it needs a connection to the backend. A small pool would be what is measured, so the pool is as
+ * large as the largest load.
  */
 @Component
 public class BackendClient {
     private final WebClient web;
 
-    /** Calls the backend at {@code backend.url} over at most {@code backend.connections} connections, all kept alive. */
+    /** Calls the backend at {@code backend.url} over at most {@code backend.connections} connections, all of which are kept alive. */
     public BackendClient(
             @Value("${backend.url}") String url, @Value("${backend.connections:20000}") int connections) {
         var pool = ConnectionProvider.create("backend", connections);
@@ -39,7 +39,6 @@ public class BackendClient {
         return get("/authorization/{token}", token);
     }
 
-    /** What a role may do. */
     public Mono<String> capabilities(String role) {
         return get("/capabilities/{role}", role);
     }

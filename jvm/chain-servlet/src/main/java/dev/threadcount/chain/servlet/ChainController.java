@@ -5,7 +5,7 @@ import dev.threadcount.threadinfo.ThreadInfo;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Three calls, one after the other, each of which blocks the thread. */
+/** Makes three calls, one after the other. Each of them blocks the thread. */
 @RestController
 class ChainController {
     private final BackendClient backend;

@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 
-/** Three calls, each made when the response to the one before is complete. */
+/** Makes three calls, each when the previous response is complete. */
 @RestController
 class ChainController {
     private final BackendClient backend;

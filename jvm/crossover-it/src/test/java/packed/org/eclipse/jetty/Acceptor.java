@@ -3,7 +3,7 @@ package packed.org.eclipse.jetty;
 import java.io.IOException;
 import java.net.ServerSocket;
 
-/** A thread's task as in an application that carries Jetty in packages of its own. */
+/** The task of a thread in an application that contains Jetty in its own packages. */
 public record Acceptor(ServerSocket socket) implements Runnable {
     @Override
     public void run() {

@@ -10,8 +10,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 
 /**
- * Passes the bytes of each connection on to another port, and uses CPU for each piece that comes from the client. In front of the
- * database it is the limit on purpose: a control for what a report has to say then.
+ * Passes the bytes of each connection on to another port, and uses CPU for each piece from the client. In front of the database it is the
+ * bottleneck on purpose, to check that a report says so.
  */
 final class CpuProxy {
     private final ServerSocket listener;
@@ -60,7 +60,7 @@ final class CpuProxy {
         }
     }
 
-    /** Platform threads: the JVM counts the CPU time of each. */
+    /** Copies on platform threads, because the JVM counts the CPU time of each. */
     private void copy(Socket from, Socket to, long cpuNanosPerPiece) {
         Thread.ofPlatform().daemon().start(() -> {
             try (from; to) {
@@ -72,7 +72,7 @@ final class CpuProxy {
                     out.write(piece, 0, length);
                 }
             } catch (IOException closed) {
-                // One side has closed, and the other one is closed here.
+                // One side has closed. The other side is closed here.
             }
         });
     }

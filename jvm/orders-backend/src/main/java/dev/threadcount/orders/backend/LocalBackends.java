@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** The database and the neighbour of a test, in its own process and on free ports. Closing it stops both. */
+/** The database and the neighbour for a test, in the test's process and on free ports. Closing it stops both. */
 public final class LocalBackends implements AutoCloseable {
     private final int databasePort;
     private final int neighbourPort;
@@ -25,12 +25,12 @@ public final class LocalBackends implements AutoCloseable {
         return new LocalBackends(password);
     }
 
-    /** Host, port and name of the database, as they stand in the URL of a driver. */
+    /** Host, port and name of the database, as in the URL of a driver. */
     public String databaseAddress() {
         return "127.0.0.1:" + databasePort + "/postgres";
     }
 
-    /** How many connections clients have to the database now. */
+    /** The number of connections that clients have to the database now. */
     public int databaseConnections() throws IOException, InterruptedException {
         return Integer.parseInt(database.execute("SELECT count(*) FROM pg_stat_activity"
                 + " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()").strip());
@@ -41,7 +41,7 @@ public final class LocalBackends implements AutoCloseable {
         return "http://127.0.0.1:" + neighbourPort;
     }
 
-    /** A port at which nobody listens, and that the system gives to no other for 60 s: a connection of its own is in TIME-WAIT. */
+    /** A port on which nobody listens, and which the system gives to nobody else for 60 s, because a connection on it is in TIME-WAIT. */
     public static int freePort() throws IOException {
         try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 var client = new Socket(listener.getInetAddress(), listener.getLocalPort())) {

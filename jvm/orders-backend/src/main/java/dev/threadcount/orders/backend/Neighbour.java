@@ -9,9 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executors;
 
 /**
- * The slow neighbour: {@code GET /price/ID} responds after 100 ms, and not before the end of a stall. It stalls when it is told to
- * ({@code POST /stall?ms=5000}), or by the clock: for the last part of each period, so that every window as long as a period has a
- * whole stall.
+ * A slow service: {@code GET /price/ID} responds after 100 ms, but not before the end of a stall. It stalls on command ({@code POST
+ * /stall?ms=5000}), or by the clock in the last part of each period. So every window of a period's length contains a whole stall.
  */
 final class Neighbour {
     private static final long RESPONSE_MS = 100;

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 
-/** What is behind the shop: its database, the slow neighbour, and for controls a proxy that uses CPU. One process for each. */
+/** Starts what is behind the shop: its database, the slow neighbour, or a proxy that uses CPU. Each runs in a separate process. */
 public final class OrdersBackend {
     private static final String USAGE = """
             usage: java -jar orders-backend.jar database --port=PORT    (the password in SHOP_PASSWORD)
@@ -45,7 +45,7 @@ public final class OrdersBackend {
         return PostgresCluster.start(port, password, PostgresCluster.resource("/shop.sql"));
     }
 
-    /** Starts the neighbour; with two times it stalls for the first one at the end of each second one. Closing it stops it. */
+    /** Starts the neighbour. With two times, it stalls for the first time at the end of each second time. Closing it stops it. */
     public static AutoCloseable startNeighbour(int port, int stallMs, int stallEveryMs) throws IOException {
         var neighbour = new Neighbour(port, stallMs, stallEveryMs);
         neighbour.start();

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A PostgreSQL in a temporary folder of its own, on a port of the loopback interface. It accepts TCP connections when it has its
- * data, and not before: they are loaded over a Unix socket, as Docker's image of PostgreSQL does.
+ * A PostgreSQL in a temporary folder, on a port of the loopback interface. It accepts TCP connections only when it has its data: they are
+ * loaded over a Unix socket, as Docker's image of PostgreSQL does.
  *
- * <p>PostgreSQL refuses to run as root. Started by root it runs as the user {@code postgres}, which Debian's package
- * creates; the system's own database is not touched.
+ * <p>PostgreSQL refuses to run as root. If root starts it, it runs as the user {@code postgres}, which Debian's package creates; the
+ * system's own database is not touched.
  */
 public final class PostgresCluster implements AutoCloseable {
     /** The superuser of the cluster. */
@@ -27,11 +27,11 @@ public final class PostgresCluster implements AutoCloseable {
     private static final int MAX_CONNECTIONS = 300;
     private static final String SYSTEM_USER = "postgres";
     private static final long START_SECONDS = 60;
-    /** Less than Threadcount waits before it kills. */
+    /** The time for a stop, which is shorter than Threadcount's before it kills. */
     private static final long STOP_SECONDS = 4;
     private static final Path DEBIAN = Path.of("/usr/lib/postgresql");
 
-    /** Waits for the end of our process, however it ends, then ends what is left of the server and removes the folder. */
+    /** Waits for the end of our process, however it ends, then ends the rest of the server and removes the folder. */
     private static final String SWEEP = """
             cat >/dev/null
             server=$(head -n 1 "$0/data/postmaster.pid" 2>/dev/null)
@@ -52,7 +52,7 @@ public final class PostgresCluster implements AutoCloseable {
     private PostgresCluster(Path programs, Path folder, int port, String password) throws IOException {
         this.programs = programs;
         this.folder = folder;
-        // In a session of its own: what kills our process group does not reach it.
+        // It runs in a separate session, so that a signal to our process group does not reach it.
         this.sweeper = new ProcessBuilder(asOwner("setsid", "sh", "-c", SWEEP, folder.toString()))
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -61,7 +61,7 @@ public final class PostgresCluster implements AutoCloseable {
         this.password = password;
     }
 
-    /** Creates a cluster, loads its data and opens its port. Nothing is left of it if that fails. */
+    /** Creates a cluster, loads its data and opens its port. If that fails, nothing of it is left. */
     static PostgresCluster start(int port, String password, String data) throws IOException, InterruptedException {
         Path programs = findPrograms();
         Path folder = Path.of(run(null, asOwner("mktemp", "-d", "--tmpdir", "orders-database-XXXXXX"), null).strip());
@@ -88,7 +88,7 @@ public final class PostgresCluster implements AutoCloseable {
         return folder;
     }
 
-    /** Runs a script as one transaction. Returns what psql prints: rows without headings. */
+    /** Runs a script as one transaction. Returns the output of psql: rows without headings. */
     String execute(String sql) throws IOException, InterruptedException {
         return execute(sql, LOOPBACK);
     }
@@ -102,7 +102,7 @@ public final class PostgresCluster implements AutoCloseable {
     }
 
     private void create() throws IOException, InterruptedException {
-        // In a file that only its user reads, as it must stand in no command line; removed at once.
+        // The password is in a file that only its user can read, because it must not be in a command line. It is removed at once.
         String file = folder.resolve("password").toString();
         run(password, asOwner("sh", "-c", "umask 077; cat > \"$0\"", file));
         run(null, asOwner(
@@ -111,7 +111,7 @@ public final class PostgresCluster implements AutoCloseable {
         run(null, asOwner("rm", file));
     }
 
-    /** A child of this process, so that its CPU is seen, it dies with us, and its log is ours. */
+    /** Starts the server as a child of this process, so that its CPU is counted, it ends with us, and its log is ours. */
     private void startServer(String host, String listens, String sockets) throws IOException, InterruptedException {
         String number = Integer.toString(port);
         server = new ProcessBuilder(asOwner(program("postgres"), "-D", data(), "-p", number,
@@ -128,7 +128,7 @@ public final class PostgresCluster implements AutoCloseable {
         }
     }
 
-    /** Stops the server, open transactions rolled back, and removes its folder. */
+    /** Stops the server, rolls open transactions back, and removes the folder. */
     @Override
     public void close() throws IOException {
         try {
@@ -143,7 +143,7 @@ public final class PostgresCluster implements AutoCloseable {
     }
 
     private void stopServer() throws IOException, InterruptedException {
-        // SIGINT, the fast shutdown. SIGTERM, which may have come already, waits for all clients.
+        // SIGINT is the fast shutdown. SIGTERM, which may have come already, waits for all clients.
         new ProcessBuilder(asOwner("kill", "-INT", Long.toString(server.pid()))).start().waitFor();
         if (!server.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
             server.destroyForcibly().waitFor();
@@ -158,11 +158,11 @@ public final class PostgresCluster implements AutoCloseable {
         return folder.resolve("data").toString();
     }
 
-    /** The command as a user that PostgreSQL accepts. */
+    /** The command, run as a user that PostgreSQL accepts. */
     private static List<String> asOwner(String... command) {
         var words = new ArrayList<String>();
         if (System.getProperty("user.name").equals("root")) {
-            // Unlike runuser it leaves no process between us and the server.
+            // Unlike runuser, setpriv leaves no process between us and the server.
             words.addAll(List.of("setpriv", "--reuid", SYSTEM_USER, "--regid", SYSTEM_USER, "--init-groups", "--"));
         }
         words.addAll(List.of(command));
@@ -181,7 +181,7 @@ public final class PostgresCluster implements AutoCloseable {
         }
         Path output = Files.createTempFile("orders-backend", ".log");
         try {
-            // A file and no pipe, which could fill up while the input is written.
+            // The output goes to a file, because a pipe could fill up while the input is written.
             Process process = building.redirectErrorStream(true).redirectOutput(output.toFile()).start();
             try (var toProcess = process.outputWriter(StandardCharsets.UTF_8)) {
                 toProcess.write(input == null ? "" : input);
@@ -196,7 +196,7 @@ public final class PostgresCluster implements AutoCloseable {
         }
     }
 
-    /** The newest version that Debian's packages have installed. */
+    /** Finds the newest version that Debian's packages have installed. */
     private static Path findPrograms() throws IOException {
         if (Files.isDirectory(DEBIAN)) {
             try (Stream<Path> versions = Files.list(DEBIAN)) {

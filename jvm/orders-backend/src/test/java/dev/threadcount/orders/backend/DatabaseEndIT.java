@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The database as an experiment starts it: a process of its own, which is ended from outside. */
+/** Tests the database as an experiment starts it: in a separate process, which is ended from outside. */
 class DatabaseEndIT {
     private static final String PASSWORD = "made for this test";
     private static final long START_SECONDS = 600;
@@ -27,7 +27,7 @@ class DatabaseEndIT {
 
     private Path folder;
 
-    /** In which PostgreSQL has its own, also where it runs as another user than we. */
+    /** Creates a folder for PostgreSQL's folders, which it can use even if it runs as another user. */
     @BeforeEach
     void createFolder() throws IOException {
         folder = Files.createTempDirectory("orders-backend-it");
@@ -39,7 +39,9 @@ class DatabaseEndIT {
         Files.delete(folder);
     }
 
-    /** Threadcount signals the whole group, where SIGTERM alone makes PostgreSQL wait for its clients; others kill a process. */
+    /**
+     * Threadcount signals the whole group, where SIGTERM alone would make PostgreSQL wait for its clients. Others kill a single process.
+     */
     @ParameterizedTest
     @CsvSource({"TERM, true", "KILL, true", "KILL, false"})
     void nothingIsLeftOfTheDatabaseWhenItsProcessIsEnded(String signal, boolean isForItsGroup) throws Exception {
@@ -63,7 +65,7 @@ class DatabaseEndIT {
         }
     }
 
-    /** In a process group of its own, as Threadcount starts it. */
+    /** Starts the database in a separate process group, as Threadcount does. */
     private Process start(int port) throws IOException {
         String java = ProcessHandle.current().info().command().orElse("java");
         var building = new ProcessBuilder(
@@ -73,7 +75,7 @@ class DatabaseEndIT {
         return building.inheritIO().start();
     }
 
-    /** In the middle of a statement. It is tried until the database has started. */
+    /** Starts a client in the middle of a statement. It tries again until the database has started. */
     private static Process connect(Process backend, int port) throws Exception {
         var building = new ProcessBuilder(
                 "psql", "--no-psqlrc", "--tuples-only", "--no-align", "--host", "127.0.0.1", "--port", Integer.toString(port),
@@ -92,7 +94,7 @@ class DatabaseEndIT {
         throw new IOException("the database did not start; its log is above");
     }
 
-    /** PostgreSQL's processes, and the one that waits for their end to remove the folder. */
+    /** Waits for the end of PostgreSQL's processes, and of the one that removes the folder. */
     private static void awaitEnd(List<ProcessHandle> processes) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
         while (processes.stream().anyMatch(DatabaseEndIT::runs) && System.nanoTime() < end) {
@@ -101,7 +103,7 @@ class DatabaseEndIT {
         assertEquals(List.of(), processes.stream().filter(DatabaseEndIT::runs).toList());
     }
 
-    /** One that has ended and was not waited for, as in a container without an init, has no command line any more. */
+    /** Whether a process runs. If it has ended and was not waited for, as in a container without an init, its command line is empty. */
     private static boolean runs(ProcessHandle process) {
         try {
             return process.isAlive() && Files.readAllBytes(Path.of("/proc/" + process.pid() + "/cmdline")).length > 0;

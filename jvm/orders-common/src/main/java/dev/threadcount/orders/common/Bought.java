@@ -1,10 +1,10 @@
 package dev.threadcount.orders.common;
 
 /**
- * What customers bought of one product.
+ * The purchases of one product.
  *
  * @param product its name
- * @param quantity how many
- * @param cents what they paid
+ * @param quantity the quantity bought
+ * @param cents the price paid
  */
 public record Bought(String product, long quantity, long cents) {}

@@ -8,11 +8,11 @@ import org.apache.pdfbox.pdmodel.PDPageContentStream;
 import org.apache.pdfbox.pdmodel.font.PDType1Font;
 import org.apache.pdfbox.pdmodel.font.Standard14Fonts;
 
-/** An order as a PDF, a page for each copy: CPU, and no waiting. */
+/** An order as a PDF with a page for each copy, which costs CPU without waiting. */
 public final class Invoice {
     private Invoice() {}
 
-    /** Makes it anew. */
+    /** Makes the PDF. */
     public static byte[] pdf(Order order, int copies) throws IOException {
         try (var document = new PDDocument()) {
             var font = new PDType1Font(Standard14Fonts.FontName.HELVETICA);

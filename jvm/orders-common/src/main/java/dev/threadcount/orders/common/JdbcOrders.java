@@ -14,17 +14,17 @@ import javax.sql.DataSource;
 public final class JdbcOrders {
     private final DataSource database;
 
-    /** With a pool of connections. */
+    /** Uses a pool of connections. */
     public JdbcOrders(DataSource database) {
         this.database = database;
     }
 
-    /** What is done with a row. */
+    /** Reads a row. */
     private interface Row<T> {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** What is done on one connection. */
+    /** Works on one connection. */
     private interface Work<T> {
         T on(Connection connection) throws SQLException;
     }
@@ -60,14 +60,14 @@ public final class JdbcOrders {
         }
     }
 
-    /** What is left of a product. */
+    /** The remaining stock of a product. */
     public int stock(int product) throws SQLException {
         try (Connection connection = database.getConnection()) {
             return query(connection, Sql.STOCK, row -> row.getInt(1), product).getFirst();
         }
     }
 
-    /** What the customers of a hundred consecutive numbers bought most. */
+    /** The products that the customers with a hundred consecutive numbers bought most. */
     public List<Bought> search(int firstCustomer) throws SQLException {
         try (Connection connection = database.getConnection()) {
             return query(connection, Sql.SEARCH, row -> new Bought(row.getString(1), row.getLong(2), row.getLong(3)),
@@ -75,7 +75,7 @@ public final class JdbcOrders {
         }
     }
 
-    /** As Spring does it: where it only reads, PostgreSQL's driver begins it with {@code BEGIN READ ONLY}. */
+    /** Begins a transaction as Spring does. For one that only reads, PostgreSQL's driver sends {@code BEGIN READ ONLY}. */
     private <T> T inTransaction(boolean isReadOnly, Work<T> work) throws SQLException {
         try (Connection connection = database.getConnection()) {
             connection.setReadOnly(isReadOnly);

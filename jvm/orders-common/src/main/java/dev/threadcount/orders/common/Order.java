@@ -7,8 +7,8 @@ import java.util.List;
  * One order with its lines.
  *
  * @param id its number
- * @param customerId who placed it
- * @param placedAt when
+ * @param customerId the customer who placed it
+ * @param placedAt the time at which it was placed
  * @param state new, paid, shipped or returned
  * @param lines its products
  */
@@ -17,23 +17,22 @@ public record Order(long id, int customerId, OffsetDateTime placedAt, String sta
      * One product of an order.
      *
      * @param line its number in the order
-     * @param productId the product
-     * @param product its name
-     * @param quantity how many
-     * @param priceCents of one
+     * @param productId the product's number
+     * @param product the product's name
+     * @param quantity the ordered quantity
+     * @param priceCents the price of one piece
      */
     public record Line(int line, int productId, String product, int quantity, int priceCents) {}
 
     /**
-     * The row of the table.
+     * The table's row of an order.
      *
      * @param id its number
-     * @param customerId who placed it
-     * @param placedAt when
+     * @param customerId the customer who placed it
+     * @param placedAt the time at which it was placed
      * @param state new, paid, shipped or returned
      */
     public record Head(long id, int customerId, OffsetDateTime placedAt, String state) {
-        /** The order with its lines. */
         public Order with(List<Line> lines) {
             return new Order(id, customerId, placedAt, state, lines);
         }

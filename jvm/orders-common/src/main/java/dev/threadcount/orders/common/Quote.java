@@ -1,7 +1,7 @@
 package dev.threadcount.orders.common;
 
 /**
- * What the neighbour asks for a product.
+ * The neighbour's price for a product.
  *
  * @param product the product
  * @param priceCents its price

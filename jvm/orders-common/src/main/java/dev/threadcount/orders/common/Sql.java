@@ -11,23 +11,22 @@ public final class Sql {
             FROM order_line JOIN product ON product.id = product_id WHERE order_id = ? ORDER BY line
             """;
 
-    /** The price of a product. */
     public static final String PRICE = "SELECT price_cents FROM product WHERE id = ?";
 
     /** A new order of a customer; its number is returned. */
     public static final String NEW_ORDER =
             "INSERT INTO orders (customer_id, placed_at, state) VALUES (?, now(), 'new') RETURNING id";
 
-    /** Its only line: order, product, quantity, price. */
+    /** The only line of a new order: order, product, quantity, price. */
     public static final String NEW_LINE = "INSERT INTO order_line VALUES (?, 1, ?, ?, ?)";
 
     /** Takes a quantity of a product from the stock. */
     public static final String TAKE = "UPDATE product SET stock = stock - ? WHERE id = ?";
 
-    /** What is left of a product. */
+    /** The remaining stock of a product. */
     public static final String STOCK = "SELECT stock FROM product WHERE id = ?";
 
-    /** What the customers from the first number to the second bought most. */
+    /** The products that the customers from the first number to the second bought most. */
     public static final String SEARCH = """
             SELECT name AS product, sum(quantity) AS quantity, sum(quantity * order_line.price_cents) AS cents
             FROM orders JOIN order_line ON order_id = orders.id JOIN product ON product.id = product_id
@@ -36,7 +35,7 @@ public final class Sql {
 
     private Sql() {}
 
-    /** The statement with PostgreSQL's own placeholders: {@code $1} for the first. */
+    /** The statement with PostgreSQL's own placeholders, such as {@code $1} for the first. */
     public static String numbered(String statement) {
         var numbered = new StringBuilder();
         int place = 0;

@@ -1,9 +1,9 @@
 package dev.threadcount.orders.common;
 
 /**
- * What is left of a product.
+ * The remaining stock of a product.
  *
  * @param product the product
- * @param stock how many
+ * @param stock the number of pieces
  */
 public record Stock(int product, int stock) {}

@@ -40,7 +40,7 @@ class JdbcOrdersTest {
         assertEquals("setReadOnly false", calls.getFirst());
     }
 
-    /** One without rows; where it fails, it takes no statement. */
+    /** A database without rows. If it fails, it accepts no statement. */
     private DataSource database(boolean fails) {
         ResultSet noRows = with(ResultSet.class, (method, argument) -> false);
         PreparedStatement statement =
@@ -56,7 +56,7 @@ class JdbcOrdersTest {
         return with(DataSource.class, (method, argument) -> connection);
     }
 
-    /** What a method does with its first argument. */
+    /** The behaviour of a method, given its first argument. */
     private interface Behaviour {
         Object call(String method, Object argument) throws SQLException;
     }

@@ -22,7 +22,7 @@ import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.util.Optional;
 
-/** The contract of the shop on Helidon SE: each request has a virtual thread, and the code waits where it has to. */
+/** The contract of the shop on Helidon SE: each request has a virtual thread, and the code simply blocks. */
 public final class HelidonShop {
     private final JdbcOrders orders;
     private final WebClient neighbour;
@@ -36,7 +36,7 @@ public final class HelidonShop {
         this.neighbour = WebClient.builder().baseUri(neighbour).build();
     }
 
-    /** Starts it as {@code server} in its configuration says, for example at the port in {@code SERVER_PORT}. */
+    /** Starts the shop as {@code server} in its configuration says, for example at the port in {@code SERVER_PORT}. */
     public static void main(String[] args) {
         var pool = new HikariConfig();
         pool.setJdbcUrl(System.getenv("SPRING_DATASOURCE_URL"));
@@ -93,7 +93,7 @@ public final class HelidonShop {
         }
     }
 
-    /** A lock held over I/O. */
+    /** Holds a lock over I/O. */
     private void stock(ServerRequest request, ServerResponse response) throws Exception {
         int product = Integer.parseInt(request.path().pathParameters().get("product"));
         int left;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The contract of the shop, with a real database behind it. */
+/** Tests the contract of the shop, with a real database behind it. */
 class ContractIT {
     private static final String PASSWORD = "made for this test";
     private static final JsonMapper JSON = new JsonMapper();
@@ -89,7 +89,7 @@ class ContractIT {
         }
     }
 
-    /** No server closes connections of its pool so soon: those that are there after the requests were used by them. */
+    /** Checks the connections that are open after the requests. No server closes those of its pool so soon, so the requests used them. */
     private static void checkConnectionsToTheDatabase(Shop shop) throws Exception {
         var atOnce = Stream.generate(() -> shop.sendLater("/search?customer=1")).limit(40).toList();
         var statuses = atOnce.stream().map(it -> it.join().statusCode()).collect(Collectors.toSet());
@@ -98,7 +98,7 @@ class ContractIT {
         assertTrue(connections >= 1 && connections <= 10, "connections to the database: " + connections);
     }
 
-    /** As {@code compare --helidon} sets it. */
+    /** The variable is the one that {@code compare --helidon} sets. */
     @Test
     void helidonRefusesWhatIsAboveTheLimitOfItsEnvironment() throws Exception {
         int port = LocalBackends.freePort();
@@ -114,7 +114,7 @@ class ContractIT {
         }
     }
 
-    /** The order of an object's members is no part of a contract, and Quarkus has its own. */
+    /** Parses the text, because the order of an object's members is not part of the contract, and differs in Quarkus. */
     private static JsonNode json(String text) {
         return JSON.readTree(text);
     }

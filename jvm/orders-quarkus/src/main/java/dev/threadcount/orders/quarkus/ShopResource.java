@@ -30,8 +30,8 @@ import java.util.List;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /**
- * The contract of the shop on Quarkus: each request on a virtual thread, or on the worker pool where the build has
- * {@code quarkus.virtual-threads.enabled=false}.
+ * The contract of the shop on Quarkus. Each request runs on a virtual thread, or on the worker pool if it was built with {@code
+ * quarkus.virtual-threads.enabled=false}.
  */
 @Path("/")
 @RunOnVirtualThread
@@ -43,7 +43,7 @@ public class ShopResource {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
     private final Object stockLock = new Object();
 
-    /** As Quarkus makes it. */
+    /** Made by Quarkus. */
     public ShopResource(AgroalDataSource database, @ConfigProperty(name = "shop.neighbour") String neighbour) {
         this.orders = new JdbcOrders(database);
         this.neighbour = neighbour;
@@ -56,7 +56,7 @@ public class ShopResource {
         return orders.find(id).orElseThrow(NotFoundException::new);
     }
 
-    /** A transaction of four statements. */
+    /** Runs a transaction of four statements. */
     @POST
     @Path("orders")
     public Placed place(
@@ -66,7 +66,7 @@ public class ShopResource {
         return new Placed(orders.place(customer, product, quantity));
     }
 
-    /** What a hundred customers bought most. */
+    /** The products that a hundred customers bought most. */
     @GET
     @Path("search")
     public List<Bought> search(@QueryParam("customer") int customer) throws SQLException {
@@ -89,7 +89,7 @@ public class ShopResource {
         return Invoice.pdf(order(id), copies);
     }
 
-    /** A lock held over I/O. */
+    /** Holds a lock over I/O. */
     @POST
     @Path("stock/{product}")
     public Stock stock(@PathParam("product") int product, @QueryParam("quantity") @DefaultValue("1") int quantity)

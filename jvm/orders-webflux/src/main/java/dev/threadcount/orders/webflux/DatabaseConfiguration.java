@@ -14,7 +14,7 @@ import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.transaction.ReactiveTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 
-/** The pool with as many connections as the other servers have, and what Spring's starter would add to it. */
+/** A pool with as many connections as the other servers have, with the settings that Spring's starter would add. */
 @Configuration
 @EnableTransactionManagement
 class DatabaseConfiguration {

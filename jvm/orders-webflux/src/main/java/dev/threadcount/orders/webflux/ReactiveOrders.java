@@ -60,7 +60,7 @@ class ReactiveOrders {
         return database.sql(STOCK).bind(0, product).mapValue(Integer.class).one();
     }
 
-    /** What the customers of a hundred consecutive numbers bought most. */
+    /** The products that the customers with a hundred consecutive numbers bought most. */
     Mono<List<Bought>> search(int firstCustomer) {
         return database.sql(SEARCH)
                 .bind(0, firstCustomer)

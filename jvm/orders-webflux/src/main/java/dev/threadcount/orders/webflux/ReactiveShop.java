@@ -6,7 +6,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 /** The shop as a reactive application: an event loop, and no thread that waits. */
 @SpringBootApplication
 public class ReactiveShop {
-    /** Starts it; {@code --server.port=8080}. */
+    /** Starts the shop, for example with {@code --server.port=8080}. */
     public static void main(String[] args) {
         SpringApplication.run(ReactiveShop.class, args);
     }

@@ -20,7 +20,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/** The contract of the shop, which every server of it has. */
+/** The contract of the shop, which all its servers have. */
 @RestController
 class ReactiveShopController {
     private final ReactiveOrders orders;
@@ -54,7 +54,7 @@ class ReactiveShopController {
                 .map(price -> new Quote(product, Integer.parseInt(price)));
     }
 
-    /** CPU, and so not on the event loop. */
+    /** Needs CPU, so it does not run on the event loop. */
     @GetMapping(path = "/invoice/{id}", produces = MediaType.APPLICATION_PDF_VALUE)
     Mono<ResponseEntity<byte[]>> invoice(@PathVariable long id, @RequestParam(defaultValue = "1") int copies) {
         Mono<byte[]> pdf = orders.find(id)
@@ -62,7 +62,7 @@ class ReactiveShopController {
         return pdf.map(ResponseEntity::ok).defaultIfEmpty(ResponseEntity.notFound().build());
     }
 
-    /** One at a time, as the lock of the other servers has it. */
+    /** Runs one at a time, like the lock of the other servers. */
     @PostMapping("/stock/{product}")
     Mono<Stock> stock(@PathVariable int product, @RequestParam(defaultValue = "1") int quantity) {
         return turns.after(orders.take(product, quantity).then(orders.stock(product)).map(left -> new Stock(product, left)));

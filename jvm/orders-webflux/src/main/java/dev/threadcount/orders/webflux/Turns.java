@@ -6,12 +6,12 @@ import java.util.Queue;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Lets one after the other do something that takes time, without a thread that waits. */
+/** Runs slow operations one after the other, without a thread that waits. */
 final class Turns {
-    /** First the one that has its turn. */
+    /** The operations in their order. The first one has its turn. */
     private final Queue<Sinks.Empty<Void>> turns = new ArrayDeque<>();
 
-    /** What is done when all that came before has ended. One that is cancelled while it waits only leaves the queue. */
+    /** Runs the work when all earlier work has ended. If it is cancelled while it waits, it only leaves the queue. */
     <T> Mono<T> after(Mono<T> work) {
         return Mono.defer(() -> {
             Sinks.Empty<Void> turn = Sinks.empty();
@@ -22,7 +22,7 @@ final class Turns {
         });
     }
 
-    /** Whether it has its turn at once. */
+    /** Returns whether it has its turn at once. */
     private synchronized boolean enqueue(Sinks.Empty<Void> turn) {
         turns.add(turn);
         return turns.peek() == turn;

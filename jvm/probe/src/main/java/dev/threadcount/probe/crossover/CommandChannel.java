@@ -42,7 +42,7 @@ final class CommandChannel implements Closeable {
         }
     }
 
-    /** The next command, which it waits for; null when the connection is closed, on either side. */
+    /** Waits for the next command. Returns null if either side has closed the connection. */
     String read() throws IOException {
         try {
             while (true) {
@@ -76,7 +76,7 @@ final class CommandChannel implements Closeable {
         return null;
     }
 
-    /** @throws IOException when the tool has gone, or does not read */
+    /** @throws IOException when the tool is gone, or does not read */
     synchronized void write(JsonLine line) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(line.end().getBytes(StandardCharsets.UTF_8));
         channel.write(bytes);

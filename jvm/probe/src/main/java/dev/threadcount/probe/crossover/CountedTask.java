@@ -1,6 +1,6 @@
 package dev.threadcount.probe.crossover;
 
-/** A task of the server, which its period counts. */
+/** A task of the server that its period counts. */
 public final class CountedTask implements Runnable {
     private final Period period;
     private final Runnable task;
@@ -14,7 +14,7 @@ public final class CountedTask implements Runnable {
         return period;
     }
 
-    /** The task as the server made it. */
+    /** The server's own task. */
     public Runnable task() {
         return task;
     }
@@ -29,7 +29,7 @@ public final class CountedTask implements Runnable {
         }
     }
 
-    /** It was counted, and will not run. */
+    /** Counts the task as rejected. It was handed over, but will not run. */
     public void abandon() {
         period.countRejected();
     }

@@ -7,19 +7,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One server and the treatments that it had: switches, and sets back. Any thread may set back. */
+/** Switches one server between treatments, and restores it. Any thread may restore it. */
 final class Crossover {
     /** Null while the server has its own executor. */
     private SwitchableServer server;
     private RequestExecutor requests;
     private final Map<Treatment, RequestThreads> threads = new LinkedHashMap<>();
     private final Map<Treatment, PeriodCounts> finished = new LinkedHashMap<>();
-    /** Those whose tasks may still run; the last but one is kept until the next switch, and the last. */
+    /** The periods whose tasks may still run, and the last one. The last but one is kept until the next switch. */
     private final List<Period> periods = new ArrayList<>();
     private int lastNumber;
     private boolean ended;
 
-    /** Switches. A treatment's threads stay until {@link #restore}: to start them again would be part of each period. */
+    /** Switches to a treatment. Its threads stay until {@link #restore}, because starting them again would be part of each period. */
     synchronized JsonLine switchTo(Treatment treatment, SwitchableServer asked) {
         if (ended) {
             throw new IllegalStateException("The crossover has ended.");
@@ -67,7 +67,7 @@ final class Crossover {
         return counts(JsonLine.of("switched", after).put("before_ns", before).put("port", server.port()));
     }
 
-    /** A line of this type: what the server runs on, and the counts. */
+    /** A line of this type, with the server's threads and the counts. */
     synchronized JsonLine counts(String type) {
         return counts(JsonLine.of(type, System.nanoTime()));
     }
@@ -101,7 +101,7 @@ final class Crossover {
         }
     }
 
-    /** Gives the server its own executor again. A second time does nothing. */
+    /** Gives the server its own executor again. A second call does nothing. */
     synchronized JsonLine restore() {
         if (server != null) {
             restoreServer();
@@ -113,7 +113,7 @@ final class Crossover {
         try {
             server.uninstall();
         } finally {
-            // Also where the server could not be reached: what comes goes to its own executor.
+            // This also holds if the server could not be reached: new tasks go to its own executor.
             requests.use(null);
             long now = System.nanoTime();
             periods.getLast().end(now);
@@ -128,7 +128,7 @@ final class Crossover {
         threads.clear();
     }
 
-    /** Restores for good. */
+    /** Restores the server for good. */
     synchronized void end() {
         ended = true;
         if (server != null) {
@@ -136,7 +136,7 @@ final class Crossover {
         }
     }
 
-    /** Why it has to end, as a sentence; null while it has not. */
+    /** Why the crossover has to end, as a sentence, or null. */
     synchronized String whyOver() {
         if (server == null) {
             return null;
@@ -149,7 +149,7 @@ final class Crossover {
                 + ". It ran on the server's own executor, and so do all that follow.";
     }
 
-    /** The one that has a treatment; null for none. */
+    /** The server with a treatment, or null. */
     synchronized SwitchableServer server() {
         return server;
     }

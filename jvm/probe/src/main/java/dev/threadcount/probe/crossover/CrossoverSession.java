@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 
 /**
- * A tool's connection, over which it has a server in this JVM switch the threads of its requests. However it ends, the server has its
- * own executor again first.
+ * The session of a tool, in which a server of this JVM switches the threads of its requests on command. However the
+ * session ends, the server gets its own executor back first.
  *
- * <p>A command is a line of text, and has one line of JSON as its reply: {@code targets}, {@code switch TREATMENT [PORT]},
- * {@code restore} and {@code status}. Each is a sign of life too.
+ * <p>A command is a line of text, and its reply is one line of JSON: {@code targets}, {@code switch TREATMENT [PORT]},
+ * {@code restore} and {@code status}. Each command is also a sign of life.
  */
 public final class CrossoverSession implements Runnable {
     private static final long WASHOUT_SECONDS = 30;
@@ -35,12 +35,12 @@ public final class CrossoverSession implements Runnable {
     }
 
     /**
-     * Begins a session. Where another one is running, the tool gets the reason instead of the first line.
+     * Begins a session. If another one is running, the tool gets the reason instead of the first line.
      *
      * @param socket the listening Unix socket of the tool
      * @param hello the first line
-     * @param starter starts a thread of this name
-     * @param forget called when no class of ours is needed any more
+     * @param starter starts a thread with this name
+     * @param forget called when none of our classes is needed any more
      * @throws IOException when there is no connection
      */
     public static void start(Path socket, Instrumentation instrumentation, JsonLine hello,
@@ -111,7 +111,7 @@ public final class CrossoverSession implements Runnable {
         return crossover.switchTo(treatment, isSame ? current : ServerSearch.run(instrumentation).server(port));
     }
 
-    /** On any thread, once: the server comes first, and only then the tool, if it is still there. */
+    /** Ends the session once, on any thread. The server is restored first, then the tool is told, if it is still there. */
     private void end(String why) {
         if (!ended.compareAndSet(false, true)) {
             return;
@@ -123,12 +123,15 @@ public final class CrossoverSession implements Runnable {
             try (channel) {
                 channel.write(crossover.counts("ended").put("why", why));
             } catch (IOException gone) {
-                // It has closed its end.
+                // The tool has closed its end.
             }
         }
     }
 
-    /** Requests that still run count themselves by classes of ours. Where one lasts longer, the collector closes the file. */
+    /**
+     * Waits for requests that still run, because they use our classes to count themselves. If one lasts longer, the
+     * garbage collector closes the file.
+     */
     private void awaitWashout() {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(WASHOUT_SECONDS);
         try {

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executor;
 
-/** The JDK's {@code com.sun.net.httpserver.HttpServer}, whose dispatcher reads its executor for each request. */
+/** Switches the JDK's {@code com.sun.net.httpserver.HttpServer}, whose dispatcher reads its executor for each request. */
 final class JdkHttpServer implements SwitchableServer {
     static final String DISPATCHER = "sun.net.httpserver.ServerImpl$Dispatcher";
 

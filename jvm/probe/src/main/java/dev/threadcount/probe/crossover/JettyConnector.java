@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** A connector of Jetty 12.0 or 12.1. Its requests pass the execution strategy of a selector, whose producer we replace. */
+/** Switches a connector of Jetty 12.0 or 12.1. Its requests pass the execution strategy of a selector, whose producer we replace. */
 final class JettyConnector implements SwitchableServer {
     static final String RUNNER = "org.eclipse.jetty.util.thread.QueuedThreadPool$Runner";
     private static final String SELECTORS = "org.eclipse.jetty.io.SelectorManager";
@@ -13,7 +13,7 @@ final class JettyConnector implements SwitchableServer {
     private static final String STRATEGY = "org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy";
     private static final String PRODUCER = "_producer";
 
-    /** @param own the producer of the strategy */
+    /** @param own the strategy's original producer */
     private record Selector(Object strategy, Object own) {}
 
     private final PrivateFields fields;
@@ -42,7 +42,7 @@ final class JettyConnector implements SwitchableServer {
     }
 
     /**
-     * The connectors that lease threads of the pool that runs this.
+     * Finds the connectors that lease threads of a pool.
      *
      * @param runner the task of a thread of a {@code QueuedThreadPool}
      * @return an {@link UnsupportedServer} or a {@link JettyConnector} per connector
@@ -52,7 +52,7 @@ final class JettyConnector implements SwitchableServer {
         Object budget = fields.call(fields.get(runner, "this$0"), "getThreadPoolBudget");
         for (Object lease : budget == null ? List.of() : (Iterable<?>) fields.get(budget, "leases")) {
             Object manager = fields.get(lease, "leasee");
-            // A client of Jetty has selectors as well.
+            // A client of Jetty has selectors too.
             if (PrivateFields.superclass(manager.getClass(), SELECTORS) == null || !isOfConnector(manager)) {
                 continue;
             }
@@ -75,7 +75,7 @@ final class JettyConnector implements SwitchableServer {
         return identity;
     }
 
-    /** As {@code QueuedThreadPool} sets it. */
+    /** The class loader that {@code QueuedThreadPool} sets. */
     @Override
     public ClassLoader context() {
         return own().getClass().getClassLoader();

@@ -4,7 +4,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Servers that cannot be switched, by the classes that their threads run. */
+/** Recognizes servers that cannot be switched, by the classes that their threads run. */
 final class KnownServers {
     private static final List<Known> ALL = List.of(
             new Known("io.netty.", "Netty", "(requests run on its event loops)"),
@@ -18,7 +18,7 @@ final class KnownServers {
 
     private KnownServers() {}
 
-    /** The names of those that run one of these classes; "an unknown server" for none. */
+    /** The names of the servers that run one of these classes, or "an unknown server". */
     static String name(List<String> classesOfThreads) {
         Set<String> names = new LinkedHashSet<>();
         for (Known server : ALL) {
@@ -31,6 +31,6 @@ final class KnownServers {
         return names.isEmpty() ? "an unknown server" : String.join(", or ", names);
     }
 
-    /** A server by the package of its classes. An application may carry them below a package of its own. */
+    /** A server and the package of its classes. An application may carry them below its own package. */
     private record Known(String prefix, String product, String why) {}
 }

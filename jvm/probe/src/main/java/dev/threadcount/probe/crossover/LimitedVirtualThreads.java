@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A new virtual thread per task, and at most so many at once. The other tasks wait without a thread, first in, first out. */
+/** Runs each task on a new virtual thread, with a limit on tasks at once. The other tasks wait without a thread, first in, first out. */
 final class LimitedVirtualThreads implements RequestThreads {
     private final VirtualThreads threads;
     private final FallBack own;

@@ -10,16 +10,16 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The TCP ports that this process listens on. */
+/** Finds the TCP ports on which this process listens. */
 final class ListeningPorts {
-    /** The kernel writes listening sockets first; of those that are closed there may be thousands below. */
+    /** The part of the file that is read. The kernel writes listening sockets first, and thousands of closed ones may follow. */
     private static final int BEGINNING_BYTES = 1 << 16;
     private static final String LISTENING = "0A";
     private static final Path PROCESS = Path.of("/proc/self");
 
     private ListeningPorts() {}
 
-    /** Empty where the system has no {@code /proc}. */
+    /** The ports, or none if the system has no {@code /proc}. */
     static Set<Integer> find() {
         Set<Integer> ports = new TreeSet<>();
         try {
@@ -43,7 +43,7 @@ final class ListeningPorts {
                 try {
                     sockets.add(Files.readSymbolicLink(descriptor).toString());
                 } catch (IOException closed) {
-                    // Between the listing and the reading.
+                    // The descriptor was closed after it was listed.
                 }
             }
         }

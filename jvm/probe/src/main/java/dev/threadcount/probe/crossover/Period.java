@@ -3,11 +3,11 @@ package dev.threadcount.probe.crossover;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The time from one switch to the next, and the tasks that were handed over in it, also when they end later. */
+/** The time from one switch to the next, with the tasks that were handed over in it. They may end later. */
 final class Period {
     private final int number;
     private final Treatment treatment;
-    /** Null for the server's own. */
+    /** Null for the server's own threads. */
     private final RequestThreads threads;
     private final LongAdder handedOver = new LongAdder();
     private final LongAdder begunVirtual = new LongAdder();
@@ -39,7 +39,7 @@ final class Period {
         beganNs = nowNs;
     }
 
-    /** Tasks may still begin and end. */
+    /** Ends the period. Its tasks may still begin and end. */
     void end(long nowNs) {
         overNs = nowNs;
         over = true;
@@ -70,7 +70,9 @@ final class Period {
         ended.increment();
     }
 
-    /** Counts of one moment: a task that ended was handed over before, so what is read later is never too small. */
+    /**
+     * The counts at one moment. The order of reading matters: every ended task was handed over before, so handed-over tasks are read last.
+     */
     PeriodCounts counts() {
         long gone = ended.sum();
         long dropped = rejected.sum();
@@ -79,7 +81,7 @@ final class Period {
         return new PeriodCounts(handedOver.sum(), virtual, platform, gone, dropped, fellBack.sum());
     }
 
-    /** Whether no task of an earlier period runs or waits. */
+    /** Whether no task of this period runs or waits any more. */
     boolean isWashedOut() {
         return over && counts().remaining() == 0;
     }

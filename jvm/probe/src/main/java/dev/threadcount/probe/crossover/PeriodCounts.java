@@ -3,14 +3,14 @@ package dev.threadcount.probe.crossover;
 import dev.threadcount.probe.JsonLine;
 
 /**
- * Tasks of a period, or of all periods of a treatment.
+ * Counts of the tasks of a period, or of all periods of a treatment.
  *
- * @param handedOver by the server to the executor
- * @param virtual began on a virtual thread
- * @param platform began on a platform thread
- * @param ended ran to their end
- * @param rejected by the server's own executor: they never run
- * @param fellBack ran on the server's own executor instead of the threads that were asked for
+ * @param handedOver the server gave them to the executor
+ * @param virtual they began on a virtual thread
+ * @param platform they began on a platform thread
+ * @param ended they ran to their end
+ * @param rejected the server's own executor rejected them, and they never run
+ * @param fellBack they ran on the server's own executor instead of the threads that were asked for
  */
 record PeriodCounts(long handedOver, long virtual, long platform, long ended, long rejected, long fellBack) {
     static final PeriodCounts NONE = new PeriodCounts(0, 0, 0, 0, 0, 0);
@@ -37,7 +37,7 @@ record PeriodCounts(long handedOver, long virtual, long platform, long ended, lo
     }
 
     JsonLine put(JsonLine line) {
-        // Read one after the other, the sums of tasks that come and go may differ by those that came between.
+        // The sums are read one after the other, so tasks that come and go meanwhile may make a difference negative.
         return line.put("handed_over", handedOver).put("began", began()).put("ended", ended)
                 .put("running", Math.max(0, began() - ended)).put("queued", Math.max(0, handedOver - rejected - began()))
                 .put("virtual", virtual).put("platform", platform)

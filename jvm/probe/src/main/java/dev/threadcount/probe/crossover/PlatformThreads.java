@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A pool of platform threads with a FIFO queue. A thread is started when a task finds none free, as Tomcat's own pool does. With all of
- * them from the beginning, tasks of few clients would go round more threads than they need, each with a cold stack.
+ * A pool of platform threads with a FIFO queue. Like Tomcat's own pool, it starts a thread when a task finds none free. If all threads
+ * existed from the beginning, the tasks of a few clients would go round more threads than they need, each with a cold stack.
  */
 final class PlatformThreads implements RequestThreads {
     static final String PREFIX = "threadcount-platform-";
@@ -54,7 +54,7 @@ final class PlatformThreads implements RequestThreads {
         pool.shutdownNow();
     }
 
-    /** It takes a task only where a thread is free for it: the pool starts another one for the rest, and appends what is left. */
+    /** A queue that takes a task only if a thread is free for it. Otherwise the pool starts another thread, or appends the task. */
     private final class TaskQueue extends LinkedBlockingQueue<Runnable> {
         private static final long serialVersionUID = 1L;
 
@@ -64,7 +64,7 @@ final class PlatformThreads implements RequestThreads {
             return (unfinished.get() <= threads || threads == pool.getMaximumPoolSize()) && super.offer(task);
         }
 
-        /** The last threads came meanwhile, or the pool is closed. */
+        /** Appends a task. Until then the pool may have got its last threads, or been closed. */
         void append(Runnable task) {
             if (pool.isShutdown() || !super.offer(task) || pool.isShutdown() && remove(task)) {
                 throw new RejectedExecutionException("closed");

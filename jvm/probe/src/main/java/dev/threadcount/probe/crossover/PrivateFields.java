@@ -8,7 +8,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
 
-/** The fields of servers and of the JDK, by name. Modules are opened to this class's module where they have to be. */
+/** Reads and sets fields of servers and of the JDK by name. Modules are opened to this class's module if needed. */
 final class PrivateFields {
     private final Instrumentation instrumentation;
 
@@ -16,12 +16,12 @@ final class PrivateFields {
         this.instrumentation = instrumentation;
     }
 
-    /** The value of an object's field, in whichever of its classes that is. */
+    /** The value of an object's field, from whichever of its classes has it. */
     Object get(Object from, String name) throws ReflectiveOperationException {
         return field(from.getClass(), name).get(from);
     }
 
-    /** Sets an object's field, also a final one. */
+    /** Sets an object's field, even if it is final. */
     void set(Object in, String name, Object value) throws ReflectiveOperationException {
         field(in.getClass(), name).set(in, value);
     }
@@ -34,19 +34,19 @@ final class PrivateFields {
                 field.setAccessible(true);
                 return field;
             } catch (NoSuchFieldException inherited) {
-                // The next one has it.
+                // A superclass may have the field.
             }
         }
         throw new NoSuchFieldException(type.getName() + "." + name);
     }
 
-    /** A field that is compared and set. */
+    /** A handle to compare and set a field. */
     VarHandle handle(Class<?> owner, String name, Class<?> type) throws ReflectiveOperationException {
         open(owner);
         return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, type);
     }
 
-    /** What a public method without parameters returns; null where there is none. */
+    /** The result of a public method without parameters, or null if there is no such method. */
     Object call(Object target, String name) throws ReflectiveOperationException {
         Method method;
         try {
@@ -67,7 +67,7 @@ final class PrivateFields {
         }
     }
 
-    /** The class of this name among an object's classes; null for none. */
+    /** The superclass with this name, or null. */
     static Class<?> superclass(Class<?> type, String name) {
         Class<?> at = type;
         while (at != null && !at.getName().equals(name)) {

@@ -4,12 +4,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * What a server calls instead of its own executor while a crossover lasts. It never loses a task: what the treatment's threads do
- * not take runs on the server's own executor, and so does all that comes after the crossover.
+ * Replaces a server's own executor while a crossover lasts. It never loses a task: tasks that the treatment's threads
+ * do not take run on the server's own executor, and so do all tasks after the crossover.
  */
 public final class RequestExecutor implements Executor, RequestThreads.FallBack {
     private final Executor own;
-    /** Null before the first switch and after the last: tasks go to the server's own executor as they are. */
+    /** Null before the first switch and after the last one. Tasks then go to the server's own executor as they are. */
     private volatile Period current;
     private volatile Throwable failure;
 
@@ -17,17 +17,17 @@ public final class RequestExecutor implements Executor, RequestThreads.FallBack 
         this.own = own;
     }
 
-    /** The server's own. */
+    /** The server's own executor. */
     public Executor own() {
         return own;
     }
 
-    /** From now on tasks belong to this period; null for none. */
+    /** Assigns tasks to this period from now on, or to none if null. */
     void use(Period period) {
         current = period;
     }
 
-    /** The server stops, and its own executor with it. */
+    /** Stops the treatment's threads, because the server stops with its own executor. */
     public void stop() {
         Period period = current;
         current = null;
@@ -36,7 +36,7 @@ public final class RequestExecutor implements Executor, RequestThreads.FallBack 
         }
     }
 
-    /** Why this has given up, and hands all to the server's own executor; null while it has not. */
+    /** Why this has given up and passes all tasks to the server's own executor, or null. */
     Throwable failure() {
         return failure;
     }
@@ -47,7 +47,7 @@ public final class RequestExecutor implements Executor, RequestThreads.FallBack 
         return period != null && period.threads() != null;
     }
 
-    /** Counts a task that the server itself will run; null where none is counted. */
+    /** Counts a task that the server itself will run. Returns null if no task is counted. */
     public CountedTask count(Runnable task) {
         Period period = current;
         return period == null || period.threads() != null ? null : counted(period, task);

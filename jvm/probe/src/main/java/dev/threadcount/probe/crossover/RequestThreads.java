@@ -1,25 +1,25 @@
 package dev.threadcount.probe.crossover;
 
-/** The threads of a treatment other than the server's own. */
+/** The threads of a treatment, other than the server's own threads. */
 interface RequestThreads {
     /**
-     * Has a task run.
+     * Runs a task.
      *
-     * @throws RuntimeException when it was not taken, and will not run
+     * @throws RuntimeException when the task was not taken, and will not run
      */
     void execute(CountedTask task);
 
-    /** Runs what it has taken, and takes no more. A second time does nothing. */
+    /** Takes no more tasks, but runs those that it has taken. A second call does nothing. */
     void close();
 
-    /** The server stops: drops what has not begun, and interrupts the rest, as the server does with its own pool. */
+    /** Drops the tasks that have not begun, and interrupts the others, as a server does with its own pool when it stops. */
     void stop();
 
     /**
      * Makes the threads of a treatment.
      *
      * @param context the context class loader of the server's own threads
-     * @param own where a task runs that a thread could not be had for
+     * @param own runs a task for which there is no thread
      */
     static RequestThreads of(Treatment treatment, ClassLoader context, FallBack own) {
         return switch (treatment.kind()) {
@@ -33,9 +33,9 @@ interface RequestThreads {
     /** The way back to the server's own executor. */
     interface FallBack {
         /**
-         * Runs a task that was taken on the server's own executor instead.
+         * Runs a task on the server's own executor although it was taken.
          *
-         * @param why what the treatment's threads threw
+         * @param why the exception of the treatment's threads
          */
         void run(CountedTask task, Throwable why);
     }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Defines our classes that extend those of a server: it finds the server's by the server's class loader, and ours by ours. Each server
- * has its own.
+ * Loads our classes that extend those of a server. It finds the server's classes through the server's class loader, and
+ * ours through ours. Each server has one bridge.
  */
 final class ServerBridge extends ClassLoader {
     private static final String INSIDE = ServerBridge.class.getPackageName() + ".inside.";
@@ -15,7 +15,7 @@ final class ServerBridge extends ClassLoader {
         super("threadcount-bridge", ofServer.getClassLoader());
     }
 
-    /** Makes an object of a class of {@code inside}, by its only public constructor. */
+    /** Makes an object of a class in {@code inside}, by its only public constructor. */
     Object create(String name, Object... arguments) throws ReflectiveOperationException {
         return loadClass(INSIDE + name).getConstructors()[0].newInstance(arguments);
     }

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Finds the servers of this JVM by what its platform threads run. The application does not take part, and no class loader is assumed. */
+/**
+ * Finds the servers of this JVM by the tasks of its platform threads. It needs no help from the application, and
+ * assumes nothing about class loaders.
+ */
 final class ServerSearch {
     private final PrivateFields fields;
     private final Map<Integer, SwitchableServer> servers = new TreeMap<>();
@@ -63,7 +66,7 @@ final class ServerSearch {
         } catch (UnsupportedServer another) {
             unsupported.put(another.port(), another);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
-            // A version whose insides differ; its port is reported as one that cannot be switched.
+            // The internals of this version differ. Its port is reported as one that cannot be switched.
             unknownClasses.add(type);
         }
     }
@@ -88,7 +91,7 @@ final class ServerSearch {
     }
 
     private void add(SwitchableServer server) {
-        // One that has no port yet, or no more, has no requests.
+        // A server without a port, yet or any more, has no requests.
         if (server.port() > 0) {
             servers.putIfAbsent(server.port(), server);
         }
@@ -97,7 +100,7 @@ final class ServerSearch {
     /**
      * The server on a port.
      *
-     * @param port 0 for the only one
+     * @param port 0 for the only server
      * @throws IllegalStateException with a sentence that names what listens
      */
     SwitchableServer server(int port) {

@@ -3,7 +3,7 @@ package dev.threadcount.probe.crossover;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** One crossover at a time in a JVM. Each has a class loader of its own, so a static field would not do. */
+/** Allows one crossover at a time in a JVM. Each session has its own class loader, so a static field would not do. */
 final class SessionClaim {
     static final String PROPERTY = "threadcount.crossover";
 
@@ -13,7 +13,7 @@ final class SessionClaim {
         this.value = value;
     }
 
-    /** @throws IllegalStateException when another has it; the message is a sentence */
+    /** @throws IllegalStateException when another session has the claim; the message is a sentence */
     static SessionClaim take() {
         String value = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
         Object other = System.getProperties().putIfAbsent(PROPERTY, value);

@@ -5,15 +5,15 @@ import java.util.concurrent.Executor;
 
 /** A server in this JVM whose requests can be moved to other threads while it runs. */
 interface SwitchableServer {
-    /** Which server this is. */
+    /** The identity of this server. */
     Identity identity();
 
     /**
      * A server, as it was found.
      *
-     * @param port the port it listens on
+     * @param port the port on which it listens
      * @param product name and version
-     * @param own the executor it was configured with
+     * @param own the executor with which it was configured
      */
     record Identity(int port, String product, Executor own) {
         @Override
@@ -22,17 +22,17 @@ interface SwitchableServer {
         }
     }
 
-    /** The port it listens on. */
+    /** The port on which the server listens. */
     default int port() {
         return identity().port();
     }
 
-    /** Name and version. */
+    /** Its name and version. */
     default String product() {
         return identity().product();
     }
 
-    /** The executor it was configured with. */
+    /** The executor with which it was configured. */
     default Executor own() {
         return identity().own();
     }
@@ -41,18 +41,18 @@ interface SwitchableServer {
     ClassLoader context();
 
     /**
-     * Has the server hand its tasks to ours instead of its own executor.
+     * Makes the server hand its tasks to ours instead of its own executor.
      *
      * @throws IllegalStateException when the server's executor is no longer the one that was found
      */
     void install(RequestExecutor requests);
 
-    /** Has the server hand its tasks to its own executor again. Where something else took our place, that stays. */
+    /** Makes the server hand its tasks to its own executor again. If something else has replaced ours, that stays. */
     void uninstall();
 
-    /** Why this is over, as a sentence; null while the server runs and ours is in its place. */
+    /** Why the crossover of this server is over, as a sentence. Null while the server runs and uses our executor. */
     String whyOver();
 
-    /** Adds what only this kind of server has: its name, its threads, what it does not move. */
+    /** Adds what only this kind of server has: its name, its threads, and what is not switched. */
     JsonLine describe(JsonLine line);
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Names of the threads that tasks began on, without their numbers: of the first task, and of one in 64. */
+/** Collects the names of the threads on which tasks began, without their numbers. It looks at the first task and then at one in 64. */
 final class ThreadNames {
     private static final int ONE_IN = 64;
     private static final int MOST_NAMES = 16;
@@ -31,7 +31,7 @@ final class ThreadNames {
         return name.substring(0, end);
     }
 
-    /** Samples by name. */
+    /** The number of samples for each name. */
     JsonLine describe() {
         JsonLine line = JsonLine.nested();
         new TreeMap<>(counts).forEach((name, count) -> line.put(name, count.sum()));

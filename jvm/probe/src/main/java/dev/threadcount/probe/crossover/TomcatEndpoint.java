@@ -5,8 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * An NIO endpoint of Tomcat 10.1 or 11. Its public {@code setExecutor} also says that the executor is not the endpoint's, which then
- * never stops its pool; so only the field is set.
+ * Switches an NIO endpoint of Tomcat 10.1 or 11. Only the field is set: the public {@code setExecutor} also marks the
+ * executor as external, and the endpoint would then never stop its pool.
  */
 final class TomcatEndpoint implements SwitchableServer {
     static final String ACCEPTOR = "org.apache.tomcat.util.net.Acceptor";
@@ -53,7 +53,7 @@ final class TomcatEndpoint implements SwitchableServer {
 
     private static String version(ClassLoader loader) throws ReflectiveOperationException {
         String number = (String) Class.forName("org.apache.catalina.util.ServerInfo", true, loader).getMethod("getServerNumber").invoke(null);
-        // It has a fourth number, which is in no name of a release.
+        // The number has a fourth part, which no release has in its name.
         return number.replaceFirst("^(\\d+\\.\\d+\\.\\d+).*", "$1");
     }
 
@@ -62,7 +62,7 @@ final class TomcatEndpoint implements SwitchableServer {
         return identity;
     }
 
-    /** As Tomcat's {@code TaskThreadFactory} sets it. */
+    /** The class loader that Tomcat's {@code TaskThreadFactory} sets. */
     @Override
     public ClassLoader context() {
         return PrivateFields.superclass(endpoint.getClass(), ENDPOINT).getClassLoader();
@@ -107,7 +107,7 @@ final class TomcatEndpoint implements SwitchableServer {
     @Override
     public JsonLine describe(JsonLine line) {
         try {
-            // With useVirtualThreads the endpoint has a number all the same, which limits nothing.
+            // With useVirtualThreads the endpoint still has a number, which limits nothing.
             boolean hasPool = PrivateFields.superclass(own().getClass(), VIRTUAL) == null;
             int threads = hasPool ? (Integer) fields.call(endpoint, "getMaxThreads") : -1;
             return line.put("name", (String) fields.call(endpoint, "getName")).put("own_max_threads", threads).put("not_switched", (String) null);

@@ -4,15 +4,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The threads that requests are to run on.
+ * The threads on which requests run.
  *
  * @param kind the kind of thread
- * @param limit requests that run at once; 0 for no limit, and for the server's own executor
+ * @param limit the largest number of requests that run at once; 0 for no limit, and for the server's own executor
  */
 public record Treatment(Kind kind, int limit) {
     /** The kind of thread. */
     public enum Kind {
-        /** Whatever the server was configured with. */
+        /** The executor with which the server was configured. */
         OWN,
         /** A virtual thread per task. */
         VIRTUAL,
@@ -22,7 +22,7 @@ public record Treatment(Kind kind, int limit) {
 
     static final Treatment OWN = new Treatment(Kind.OWN, 0);
     private static final Pattern LIMITED = Pattern.compile("(platform|virtual)-([1-9]\\d{0,5})");
-    /** Each has a stack. */
+    /** The limit for platform threads, because each has a stack. */
     private static final int MOST_PLATFORM_THREADS = 10_000;
 
     /**

@@ -3,11 +3,14 @@ package dev.threadcount.probe.crossover;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 
-/** A new virtual thread per task. */
+/** Runs each task on a new virtual thread. */
 final class VirtualThreads implements RequestThreads {
     static final String PREFIX = "threadcount-virtual-";
 
-    /** A thread may be started by one that runs a request, whose inheritable thread-locals are not the next request's. */
+    /**
+     * Without inheritance: a thread may be started by one that runs a request, whose inheritable thread-locals do not
+     * belong to the next request.
+     */
     private final ThreadFactory factory = Thread.ofVirtual().name(PREFIX, 0).inheritInheritableThreadLocals(false).factory();
     private final ClassLoader context;
     private volatile boolean closed;
@@ -24,7 +27,7 @@ final class VirtualThreads implements RequestThreads {
         start(task);
     }
 
-    /** Even when it is closed. */
+    /** Starts a thread even after this is closed. */
     void start(Runnable task) {
         Thread thread = factory.newThread(task);
         thread.setContextClassLoader(context);
@@ -36,7 +39,7 @@ final class VirtualThreads implements RequestThreads {
         closed = true;
     }
 
-    /** The servers do not interrupt their virtual threads either. */
+    /** Interrupts nothing, because servers do not interrupt their virtual threads either. */
     @Override
     public void stop() {
         closed = true;

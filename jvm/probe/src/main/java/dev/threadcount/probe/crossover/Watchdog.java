@@ -7,14 +7,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Ends a session whose tool is silent, or that is over for another reason. It counts its own turns and not the time: after a pause
- * of the whole JVM a command that had come in time is still read.
+ * Ends a session whose tool is silent, or that is over for another reason. It counts its turns instead of the time: so
+ * a command that came in time is read even after a pause of the whole JVM.
  */
 final class Watchdog implements Runnable {
     static final int LIMIT_MS = 800;
-    /** While nothing is switched, so that a tool on a busy machine can begin, and one that was stopped does not stay. */
+    /** The limit while nothing is switched. A tool on a busy machine can begin within it, and one that was stopped does not stay. */
     static final int IDLE_LIMIT_MS = 30_000;
-    /** For a switch on a machine that is busy: servers are searched for, classes loaded, threads started. */
+    /** The limit for a command on a busy machine: servers are searched, classes loaded, threads started. */
     private static final int COMMAND_LIMIT_MS = 10_000;
     private static final int TURN_MS = 100;
 
@@ -26,7 +26,7 @@ final class Watchdog implements Runnable {
 
     /**
      * @param isSwitched whether the server has a treatment
-     * @param whyOver a sentence when the session is over; null while it is not
+     * @param whyOver why the session is over, as a sentence; null while it is not
      * @param end ends the session, with a sentence
      */
     Watchdog(BooleanSupplier isSwitched, Supplier<String> whyOver, Consumer<String> end) {
@@ -35,12 +35,12 @@ final class Watchdog implements Runnable {
         this.end = end;
     }
 
-    /** A command has come. The time that we take for it is not silence of the tool's. */
+    /** A command has come. The time that it takes us does not count as silence of the tool. */
     void commandBegins() {
         silentTurns.set(-COMMAND_LIMIT_MS / TURN_MS);
     }
 
-    /** It has its reply. */
+    /** The command has its reply. */
     void commandEnds() {
         silentTurns.set(0);
     }

@@ -4,7 +4,7 @@ import java.io.FileDescriptor;
 import java.lang.reflect.Method;
 import java.net.InetSocketAddress;
 
-/** The addresses of a connection by its descriptor: what getsockname(2) and getpeername(2) say, through the JDK. */
+/** The addresses of a connection by its descriptor, from getsockname(2) and getpeername(2) through the JDK. */
 final class ConnectionEnds {
     private final Method descriptor;
     private final Method local;
@@ -20,7 +20,7 @@ final class ConnectionEnds {
         remote.setAccessible(true);
     }
 
-    /** Null where this JVM has others. */
+    /** Returns null if this JVM does not have these methods. */
     static ConnectionEnds find() {
         try {
             return new ConnectionEnds();
@@ -29,10 +29,10 @@ final class ConnectionEnds {
         }
     }
 
-    /** Null where it is no connection, or no longer. */
+    /** The addresses, or null if the descriptor is not, or no longer, a connection. */
     InetSocketAddress[] of(int number) {
         try {
-            // Nobody closes what this object stands for.
+            // This object does not close the descriptor.
             Object open = descriptor.invoke(null, number);
             return new InetSocketAddress[] {(InetSocketAddress) local.invoke(null, open), (InetSocketAddress) remote.invoke(null, open)};
         } catch (ReflectiveOperationException | RuntimeException notConnected) {

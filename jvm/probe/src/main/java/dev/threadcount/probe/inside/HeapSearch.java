@@ -16,8 +16,8 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 
 /**
- * In which fields the objects are kept for which threads wait. Fields are read one after the other, from static ones and from what threads
- * were started with. Neither the heap is walked nor a thread stopped.
+ * Finds the fields that keep the objects for which threads wait. It reads field after field, starting from static fields and from the
+ * objects with which threads were started. It neither walks the heap nor stops a thread.
  */
 final class HeapSearch {
     private static final int MOST_OBJECTS = 200_000;
@@ -26,7 +26,7 @@ final class HeapSearch {
     private static final long MOST_NS = 1_000_000_000;
     private static final int MOST_ELEMENTS = 10_000;
     private static final Field[] NONE = {};
-    /** Of the JDK: collections and tasks, its server, and the connections that selectors serve. */
+    /** The JDK's packages whose fields are followed: collections and tasks, its server, and the connections that selectors serve. */
     private static final List<String> OPENED =
             List.of("java.util.", "sun.net.httpserver.", "java.nio.channels.", "sun.nio.ch.Select", "sun.nio.ch.EPollSelector");
 
@@ -34,14 +34,14 @@ final class HeapSearch {
     private final String own;
     private final int most;
     private final Object[] objects;
-    /** Of each object: the one that refers to it, and by which field; null within an array. */
+    /** For each object the index of the object that refers to it, and the field of the reference, which is null within an array. */
     private final int[] parents;
     private final Field[] by;
-    /** Places of objects by their identity; a place is one more than the index. */
+    /** A hash table from an object's identity to its index plus one. */
     private final int[] table;
     private int size;
 
-    /** @param own how the names of the classes begin whose objects are left out: they are of this look */
+    /** @param own the prefix of the names of classes whose objects are left out, because they belong to this search */
     HeapSearch(String own) {
         this(own, MOST_OBJECTS);
     }
@@ -57,12 +57,12 @@ final class HeapSearch {
         table = new int[Integer.highestOneBit(Math.max(2, most)) * 4];
     }
 
-    /** For what is near: it costs the heap less. */
+    /** A search for near objects, which takes less memory. */
     static HeapSearch nearby(String own) {
         return new HeapSearch(own, MOST_NEARBY);
     }
 
-    /** Of each wanted object that is found. */
+    /** The keeper of each wanted object that is found. */
     Map<Object, Keeper> keepers(List<Class<?>> classes, Collection<Object> roots, Set<Object> wanted) {
         long end = System.nanoTime() + MOST_NS;
         for (Object root : roots) {
@@ -149,7 +149,10 @@ final class HeapSearch {
         return owner.contains("Queue") || owner.contains("Deque") || owner.startsWith("java.util.LinkedList");
     }
 
-    /** Anything, many, or nodes that lead to further ones: a queue's own locks are none, nor are the results of a service for queues. */
+    /**
+     * Whether a field may contain elements: anything, many objects, or nodes that lead to further ones. A queue's own locks do not count,
+     * nor the results of a service for queues.
+     */
     private boolean isForElements(Class<?> type) {
         return type == Object.class || type.isArray() || Collection.class.isAssignableFrom(type) || isNode(type);
     }

@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Fields of the JDK's classes by name, which need not exist in each JVM. Any thread may call it. */
+/** Reads fields of the JDK's classes by name. A field need not exist in each JVM. Any thread may call it. */
 final class JdkFields {
     private record Named(Class<?> owner, String name) {}
 
     private final Map<Named, Optional<Field>> known = new ConcurrentHashMap<>();
 
-    /** Null where it holds nothing, does not exist, or is closed. */
+    /** The value, or null if the field is null, does not exist, or is closed. */
     Object of(Object object, String name) {
         try {
             Optional<Field> field = known.computeIfAbsent(new Named(object.getClass(), name), JdkFields::find);
@@ -23,7 +23,7 @@ final class JdkFields {
 
     private static Optional<Field> find(Named named) {
         for (Class<?> owner = named.owner(); owner != null; owner = owner.getSuperclass()) {
-            // A class of the application's may have a field of the same name.
+            // A class of the application may have a field with this name.
             if (owner.getClassLoader() != null) {
                 continue;
             }

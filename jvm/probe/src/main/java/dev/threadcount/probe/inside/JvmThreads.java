@@ -23,38 +23,38 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Calls the JDK's internals, by handles, because the probe is compiled for 21. It is defined by a class loader of its own,
- * so that the packages it needs are opened to it and to nothing else ({@code JvmDoor}).
+ * Calls the JDK's internals through handles, because the probe is compiled for Java 21. A separate class loader defines this class, so that
+ * packages are opened to this class alone ({@code JvmDoor}).
  */
 public final class JvmThreads implements JvmAccess {
     private static final String OWN = "dev.threadcount.probe.";
 
-    /** Null where this JVM has others. */
+    /** Null if this JVM has different tables. */
     private final ThreadTables tables;
     private final ThreadTree tree = new ThreadTree();
     private final MethodHandle carrier;
     private final MethodHandle owner;
     private final MethodHandle value;
-    /** Null where this JVM has others. */
+    /** Null if this JVM has different queues. */
     private final WaitQueue queue = WaitQueue.find();
-    /** Null where this JVM has others. */
+    /** Null if this JVM has a different scheduler. */
     private final Field scheduler;
-    /** Whether a class has yet to be initialised. */
+    /** Whether a class has not been initialised yet. */
     private final MethodHandle isUnused;
-    /** Null where this JVM has others. */
+    /** Null if this JVM has different internals. */
     private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
     private final JdkFields fields = new JdkFields();
-    /** Null where this JVM has others. */
+    /** Null if this JVM has different internals. */
     private final ScheduledTasks scheduled = ScheduledTasks.find();
-    /** Null where this JVM has others. */
+    /** Null if this JVM has different internals. */
     private final WorkerTasks workers = WorkerTasks.find();
-    /** Java 25 and later: one consistent view; null before. */
+    /** One consistent view of a thread (Java 25 and later). Null before. */
     private final Snapshot snapshot;
 
-    /** Made by reflection. */
+    /** Called by reflection. */
     public JvmThreads() throws ReflectiveOperationException {
-        // To initialise it would make its scheduler and a thread that stays.
+        // Initialising this class would create its scheduler and a thread that stays.
         Class<?> virtual = Class.forName("java.lang.VirtualThread", false, null);
         MethodHandles.Lookup lookup = MethodHandles.lookup();
         carrier = lookup.unreflectGetter(open(virtual.getDeclaredField("carrierThread")))
@@ -133,7 +133,7 @@ public final class JvmThreads implements JvmAccess {
     public Map<Object, Keeper> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
         List<Class<?>> begun = new ArrayList<>();
         for (Class<?> type : loaded) {
-            // To read a static field begins its class, and waits where another thread does.
+            // Reading a static field initialises its class, and waits if another thread is doing so.
             if (type.getClassLoader() != null && !type.isArray() && !type.isHidden() && !isUnused(type)) {
                 begun.add(type);
             }
@@ -178,7 +178,7 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public ForkJoinPool scheduler() {
         try {
-            // To read its field would make the scheduler.
+            // Reading the field of an unused class would create the scheduler.
             boolean isMade = scheduler != null && !isUnused(scheduler.getDeclaringClass());
             return isMade ? (ForkJoinPool) scheduler.get(null) : null;
         } catch (Throwable impossible) {
@@ -195,10 +195,10 @@ public final class JvmThreads implements JvmAccess {
         return member;
     }
 
-    /** {@code jdk.internal.vm.ThreadSnapshot}: what a thread dump of Java 25 is made of. */
+    /** {@code jdk.internal.vm.ThreadSnapshot}, of which Java 25 makes a thread dump. */
     private record Snapshot(MethodHandle create, MethodHandle state, MethodHandle stack, MethodHandle carrier,
             MethodHandle parkedOn, MethodHandle blockedOn, MethodHandle waitsFor, MethodHandle ownsMonitors, MethodHandle monitorsAt) {
-        /** Null where this JVM has another one. */
+        /** Returns null if this JVM has a different snapshot. */
         static Snapshot find(MethodHandles.Lookup lookup) {
             try {
                 Class<?> type = Class.forName("jdk.internal.vm.ThreadSnapshot");
@@ -234,7 +234,7 @@ public final class JvmThreads implements JvmAccess {
         }
 
         private Object blocker(Object snapshot, Thread.State current) throws Throwable {
-            // In other states these refuse.
+            // In other states these methods throw.
             return switch (current) {
                 case BLOCKED -> (Object) blockedOn.invokeExact(snapshot);
                 case WAITING, TIMED_WAITING -> {

@@ -7,7 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Which descriptor each virtual thread waits for, from the JDK's pollers. Whoever asks has seen one that waits, so that they exist. */
+/** The descriptor for which each virtual thread waits, from the JDK's pollers. The caller has seen such a thread, so the pollers exist. */
 final class PolledDescriptors {
     private final Field read;
     private final Field write;
@@ -24,7 +24,7 @@ final class PolledDescriptors {
         threads = open(poller.getDeclaredField("map"));
     }
 
-    /** Null where this JVM has other pollers. Making them is left to the JVM. */
+    /** Returns null if this JVM has different pollers. It does not create them. */
     static PolledDescriptors find() {
         try {
             return new PolledDescriptors(Class.forName("sun.nio.ch.Poller", false, null));

@@ -5,11 +5,13 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * A random part of a set, of which the rest is not even looked at. A table of hashes can be halved again and again, so that a small piece of it
- * can be chosen by lot: each element is as likely as any other to be in it, wherever it is in the table.
+ * Passes a random part of a set, without looking at the rest. A hash table can be halved again and again, until a small piece of it is
+ * drawn by lot. Each element is equally likely to be in the piece, wherever it is in the table.
  */
 final class RandomPart {
-    /** What is near each other in a table of threads began at about the same time, so the part is taken from so many places. */
+    /**
+     * The number of places from which the part is taken, because threads that are near each other in a table began at about the same time.
+     */
     private static final int PLACES = 64;
 
     private final RandomGenerator random;
@@ -21,8 +23,8 @@ final class RandomPart {
     /**
      * Passes each element with the same chance.
      *
-     * @param all of a set that changes freely meanwhile
-     * @param oneIn a power of two: the chance is one in so many
+     * @param all the elements of a set that may change meanwhile
+     * @param oneIn a power of two: the chance is one in this number
      */
     <T> void of(Spliterator<T> all, int oneIn, Consumer<? super T> consumer) {
         of(all, PLACES, oneIn, consumer);
@@ -49,7 +51,7 @@ final class RandomPart {
             piece = random.nextBoolean() ? half : piece;
             left /= 2;
         }
-        // What cannot be halved any further is taken whole or not at all.
+        // A piece that cannot be halved any further is taken as a whole or not at all.
         if (random.nextInt(left) == 0) {
             piece.forEachRemaining(consumer);
         }

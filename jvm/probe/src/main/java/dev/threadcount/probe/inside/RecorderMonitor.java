@@ -7,7 +7,7 @@ import jdk.jfr.FlightRecorder;
 final class RecorderMonitor {
     private RecorderMonitor() {}
 
-    /** Null where this JVM has another. */
+    /** Returns null if this JVM has a different monitor. */
     static Object find() {
         try {
             Field recorder = FlightRecorder.class.getDeclaredField("internal");

@@ -12,9 +12,9 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.function.Predicate;
 
-/** The tasks that scheduled executors and timers have yet to run, found by the platform threads that run them. */
+/** Finds the tasks that scheduled executors and timers have not run yet, through the platform threads that will run them. */
 final class ScheduledTasks {
-    /** To copy a longer queue keeps its executor waiting. */
+    /** The longest queue that is copied, because copying keeps its executor waiting. */
     private static final int MOST_QUEUED = 20_000;
     private static final String CONCURRENT = "java.util.concurrent.";
 
@@ -31,7 +31,7 @@ final class ScheduledTasks {
 
     private ScheduledTasks() throws ReflectiveOperationException {}
 
-    /** Null where this JVM has others. */
+    /** Returns null if this JVM has different internals. */
     static ScheduledTasks find() {
         try {
             return new ScheduledTasks();
@@ -40,7 +40,7 @@ final class ScheduledTasks {
         }
     }
 
-    /** @param isWanted whether a task of a class of this name is */
+    /** @param isWanted whether a task of a class with this name is wanted */
     List<List<Object>> now(Predicate<String> isWanted) {
         List<List<Object>> tasks = new ArrayList<>();
         Set<Object> executors = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -49,14 +49,14 @@ final class ScheduledTasks {
                 List<Object> all = timer.isInstance(thread) ? ofTimer(thread) : ofExecutor(thread, executors);
                 tasks.add(all.stream().filter(task -> isWanted.test(task.getClass().getName())).toList());
             } catch (IllegalAccessException | RuntimeException another) {
-                // An executor may be a class of the application's own.
+                // The executor may be a class of the application.
                 continue;
             }
         }
         return tasks;
     }
 
-    /** Cheaper than to list all threads, of which the virtual ones may be many. */
+    /** Cheaper than listing all threads, among which there may be many virtual ones. */
     private static List<Thread> platformThreads() {
         ThreadGroup root = Thread.currentThread().getThreadGroup();
         while (root.getParent() != null) {
@@ -66,13 +66,13 @@ final class ScheduledTasks {
         return Arrays.asList(threads).subList(0, root.enumerate(threads, true));
     }
 
-    /** Read without the timer's lock: a task that comes or goes meanwhile is in the next reading. */
+    /** Reads a timer's tasks without its lock. A task that comes or goes meanwhile is in the next reading. */
     private List<Object> ofTimer(Thread thread) throws IllegalAccessException {
         Object[] tasks = (Object[]) queuesTasks.get(timersQueue.get(thread));
         return Arrays.stream(tasks).filter(Objects::nonNull).toList();
     }
 
-    /** @param known executors whose tasks are there already: each has several threads */
+    /** @param known the executors whose tasks have been read already, because each has several threads */
     private List<Object> ofExecutor(Thread thread, Set<Object> known) throws IllegalAccessException {
         Object task = holdersTask.get(threadsHolder.get(thread));
         if (!worker.isInstance(task) || !(workersExecutor.get(task) instanceof ScheduledThreadPoolExecutor executor)

@@ -15,21 +15,24 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * The tables of hashes in which the JVM's thread containers keep their virtual threads. Of a table it is known how many it has, and a part of
- * it can be read.
+ * The hash tables in which the JVM's thread containers keep their virtual threads. The size of a table is known, and a part of it can be
+ * read.
  */
 final class ThreadTables {
     private static final String ROOT = "jdk.internal.vm.ThreadContainers$RootContainer$TrackingRootContainer";
-    /** A table never shrinks. Where few are left, they are near each other, and a part of the table has many of them or none. */
+    /**
+     * The largest number of bins per thread. A table never shrinks: if few threads are left, they are near each other, and a part of the
+     * table has many of them or none.
+     */
     private static final int MOST_BINS_PER_THREAD = 8;
 
     private final MethodHandle platformThreads;
     private final Set<Thread> root;
     /** Weak references to containers. */
     private final Set<?> registry;
-    /** Of each class of container: where it has its virtual threads. */
+    /** The field with the virtual threads for each class of container. */
     private final Map<Class<?>, Field> tables;
-    /** Whether no scope has opened a container yet: those are in no registry. */
+    /** Whether no scope has opened a container yet. Such containers are in no registry. */
     private final MethodHandle scopesAreUnused;
 
     private ThreadTables(MethodHandle isUnused) throws ReflectiveOperationException {
@@ -44,9 +47,9 @@ final class ThreadTables {
     }
 
     /**
-     * Null where this JVM has others.
+     * Returns null if this JVM has different internals.
      *
-     * @param isUnused whether a class has yet to be initialised
+     * @param isUnused whether a class has not been initialised yet
      */
     static ThreadTables find(MethodHandle isUnused) {
         try {
@@ -56,7 +59,7 @@ final class ThreadTables {
         }
     }
 
-    /** The threads now; null where some may be in no table: those of a structured scope, and of a container that is not known. */
+    /** The current threads. Null if some may be in no table: those of a structured scope, and of an unknown container. */
     ThreadList now() {
         try {
             if (!(boolean) scopesAreUnused.invokeExact()) {
@@ -71,7 +74,7 @@ final class ThreadTables {
                     return null;
                 }
                 Set<Thread> threads = table == null ? null : table(table, container);
-                // An executor with a thread per task keeps platform threads in its table, too, if its factory makes some.
+                // An executor with a thread per task also keeps platform threads in its table, if its factory makes some.
                 if (threads != null && !threads.isEmpty() && threads.stream().anyMatch(Thread::isVirtual)) {
                     found.add(threads);
                 }
@@ -105,7 +108,7 @@ final class ThreadTables {
             }
         }
 
-        /** A table has a power of two of bins, and can be halved down to one. */
+        /** The number of bins in a table. It is a power of two, and the table can be halved down to one bin. */
         private static int bins(Spliterator<Thread> table) {
             int bins = 1;
             while (table.trySplit() != null) {

@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * All threads by the JVM's own tree of thread containers. It is true of every JVM, and dear: each container looks through all platform
- * threads for its own, and through its threads for the containers that they have opened.
+ * All threads by the JVM's own tree of thread containers. It is correct in every JVM, but expensive: each container searches its threads
+ * among all platform threads, and the containers that its threads have opened.
  */
 final class ThreadTree implements ThreadList {
     private final MethodHandle root;

@@ -5,9 +5,9 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 
-/** The queue of a synchronizer: a thread has a new node each time that it begins to wait. */
+/** The queue of a synchronizer. A thread has a new node each time that it begins to wait. */
 final class WaitQueue {
-    /** Longer ones are not walked to their end. */
+    /** The largest number of nodes that are read. */
     private static final int MOST = 20_000;
 
     private final Field tail;
@@ -24,7 +24,7 @@ final class WaitQueue {
         waiter.setAccessible(true);
     }
 
-    /** Null where this JVM has others. */
+    /** Returns null if this JVM has different internals. */
     static WaitQueue find() {
         try {
             return new WaitQueue();
@@ -33,7 +33,7 @@ final class WaitQueue {
         }
     }
 
-    /** From the end, as {@code getQueuedThreads} does: the links in that direction are always complete. */
+    /** Walks from the end, as {@code getQueuedThreads} does, because the links in that direction are always complete. */
     Map<Thread, Object> of(Object synchronizer) {
         if (!(synchronizer instanceof AbstractQueuedSynchronizer)) {
             return Map.of();

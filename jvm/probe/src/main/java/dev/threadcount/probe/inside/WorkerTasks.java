@@ -9,11 +9,11 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * The executor that a platform thread works for, by the task that the thread was started with. A thread factory may have wrapped it. A
- * worker of {@code ThreadPoolExecutor}, and of copies of it, refers to its thread and to its executor.
+ * Finds the executor that a platform thread works for, through the task with which the thread was started. A thread factory may have
+ * wrapped that task. A worker of {@code ThreadPoolExecutor}, and of copies of it, refers to its thread and to its executor.
  */
 final class WorkerTasks {
-    /** A task of an application may lead to all of its objects. */
+    /** The largest number of objects, because a task of an application may lead to all of its objects. */
     private static final int MOST_OBJECTS = 40;
 
     private final Field holder;
@@ -24,7 +24,7 @@ final class WorkerTasks {
         task = JvmThreads.open(holder.getType().getDeclaredField("task"));
     }
 
-    /** Null where this JVM has others. */
+    /** Returns null if this JVM has different internals. */
     static WorkerTasks find() {
         try {
             return new WorkerTasks();
@@ -33,7 +33,7 @@ final class WorkerTasks {
         }
     }
 
-    /** Null for none. */
+    /** The executor, or null. */
     Object executorOf(Thread thread) {
         Set<Object> known = Collections.newSetFromMap(new IdentityHashMap<>());
         Deque<Object> next = new ArrayDeque<>();

@@ -1,12 +1,12 @@
 package dev.threadcount.probe.stacks;
 
 /**
- * What a thread does, told from its stack.
+ * The activity of a thread, derived from its stack.
  *
- * @param state what it does
- * @param resource what it waits for: the name of a pool's product, or a class; null where there is none
+ * @param state what the thread does
+ * @param resource what it waits for: the product name of a pool, or a class; null if there is none
  * @param application the first frame, from the top, of the application; null for none
- * @param library the first frame above it that is neither the application's nor the JDK's; null for none
- * @param role whose work it does
+ * @param library the first frame above it that belongs neither to the application nor to the JDK; null for none
+ * @param role the purpose of its work
  */
 public record Activity(State state, String resource, String application, String library, Role role) {}

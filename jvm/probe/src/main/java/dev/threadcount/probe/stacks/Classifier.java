@@ -1,6 +1,6 @@
 package dev.threadcount.probe.stacks;
 
-/** What a thread does, told from its stack alone. */
+/** Derives the activity of a thread from its stack alone. */
 public final class Classifier {
     private static final Mark[] CLASS_LOADING = {
         new Mark("java.lang.ClassLoader", "loadClass", "defineClass", "getClassLoadingLock"),
@@ -9,15 +9,15 @@ public final class Classifier {
         new Mark("org.springframework.boot.loader.*", "loadClass"),
     };
 
-    /** Event loops and connectors read from sockets that do not block. */
+    /** The packages of event loops and connectors, whose sockets do not block. */
     private static final String[] NEVER_BLOCKS = {
         "org.apache.tomcat.util.net.", "org.eclipse.jetty.io.", "io.netty.", "org.xnio.", "io.undertow.", "org.apache.hc.core5.reactor."
     };
 
-    /** Clients and reactive libraries, as the report calls them where a thread waits for a result of theirs. */
+    /** Clients and reactive libraries, with the names that the report gives them when a thread waits for their results. */
     private static final String[][] RESULTS_OF = {
         {"jdk.internal.net.http.", "java.net.http.HttpClient"},
-        // It waits by itself for what the client does asynchronously.
+        // This class itself waits for what the client does asynchronously.
         {"org.springframework.http.client.JdkClientHttpRequest", "java.net.http.HttpClient"},
         {"reactor.core.", "Reactor"},
         {"org.eclipse.jetty.client.", "Jetty HttpClient"},
@@ -32,20 +32,20 @@ public final class Classifier {
 
     private Classifier() {}
 
-    /** To the JVM a platform thread in native code runs: whether it waits is known to the kernel alone. */
+    /** Whether the kernel must be asked if the thread waits. For the JVM, a platform thread in native code runs. */
     public static boolean mayWaitInNative(ThreadStack stack) {
         return !stack.virtual() && stack.isInNative();
     }
 
-    /** What this thread does, as far as the JVM knows. */
+    /** The activity of a thread, as far as the JVM knows. */
     public static Activity classify(ThreadStack stack) {
         return classify(stack, false);
     }
 
     /**
-     * What this thread does.
+     * The activity of a thread.
      *
-     * @param waitsInNative whether the kernel says that it waits
+     * @param waitsInNative whether it waits according to the kernel
      */
     public static Activity classify(ThreadStack stack, boolean waitsInNative) {
         StackTraceElement[] frames = stack.frames();
@@ -61,7 +61,7 @@ public final class Classifier {
                 library < application ? Code.name(frames[library]) : null, role);
     }
 
-    /** The place after the JDK's frames at the top. */
+    /** The index of the first frame, from the top, that does not belong to the JDK. */
     private static int afterJdk(StackTraceElement[] frames) {
         int place = 0;
         while (place < frames.length && Code.isJdk(frames[place])) {
@@ -95,14 +95,14 @@ public final class Classifier {
         return resultOf(frames, application) != null || isOfResult(frames, library) ? State.FUTURE : State.WAIT;
     }
 
-    /** @param wait what the frames wait for; null for nothing that is known */
+    /** @param wait what the frames wait for; null if nothing is known */
     private static State inNative(State wait, ThreadStack stack, int library, boolean waitsInNative) {
         boolean waits = wait != null && switch (wait) {
             case FILE, NAME_LOOKUP -> true;
             case SELECT -> !stack.virtual();
-            // What an event loop reads is there already.
+            // The data that an event loop reads have already arrived.
             case SOCKET, CONNECT -> !stack.virtual() && !isEventLoop(stack.frames(), library);
-            // It seldom blocks.
+            // A write seldom blocks, so the kernel decides.
             case SOCKET_WRITE -> waitsInNative;
             default -> false;
         };
@@ -116,7 +116,7 @@ public final class Classifier {
         return library < frames.length && Code.startsWithAny(frames[library].getClassName(), NEVER_BLOCKS);
     }
 
-    /** A class of its own, by its name. */
+    /** Whether the library waits in its own class for a result, judging by the name of the class. */
     private static boolean isOfResult(StackTraceElement[] frames, int library) {
         String type = library < frames.length ? frames[library].getClassName() : "";
         return type.endsWith("Future") || type.endsWith("Promise");
@@ -141,7 +141,7 @@ public final class Classifier {
     }
 
     private static String resultOf(StackTraceElement[] frames, int application) {
-        // Below the frame in which a server begins a request it is the server's.
+        // Frames below the one in which a server begins a request belong to the server.
         for (int i = 0; i < application && !Roles.beginsRequest(frames[i]); i++) {
             for (String[] result : RESULTS_OF) {
                 if (frames[i].getClassName().startsWith(result[0])) {
@@ -152,7 +152,7 @@ public final class Classifier {
         return null;
     }
 
-    /** The class that a programmer knows: of {@code ReentrantReadWriteLock$WriteLock} the first part. */
+    /** The class that a programmer knows, for example the first part of {@code ReentrantReadWriteLock$WriteLock}. */
     private static String outer(String type) {
         int nested = type.indexOf('$');
         return nested > 0 ? type.substring(0, nested) : type;

@@ -1,13 +1,16 @@
 package dev.threadcount.probe.stacks;
 
-/** Whose code a frame is: the JDK's, a known library's, or the application's. */
+/** Decides to whom the code of a frame belongs: to the JDK, a known library, or the application. */
 public final class Code {
     private static final Libraries LIBRARIES = Libraries.read();
 
-    /** While a crossover lasts, below each request, and on Jetty's selectors; so not in the file that the diagnosis reads as well. */
+    /**
+     * While a crossover lasts, these classes are below each request, and on Jetty's selectors. They are not in the file that the diagnosis
+     * reads too.
+     */
     private static final String CROSSOVER = "dev.threadcount.probe.crossover.";
 
-    /** In the name of the class that Spring makes of a bean's, for transactions and the like. */
+    /** A part of the name of the class that Spring makes from a bean's class, for transactions and the like. */
     private static final String SPRING_PROXY = "$$SpringCGLIB$$";
 
     private Code() {}
@@ -16,7 +19,7 @@ public final class Code {
         return isJdk(frame.getClassName());
     }
 
-    /** By the name of its class. */
+    /** Whether the class with this name belongs to the JDK. */
     public static boolean isJdk(String type) {
         return startsWithAny(type, LIBRARIES.jdk());
     }
@@ -25,13 +28,13 @@ public final class Code {
         return isApplication(frame.getClassName());
     }
 
-    /** By the name of its class. */
+    /** Whether the class with this name belongs to the application. */
     public static boolean isApplication(String type) {
         return !isJdk(type) && !type.startsWith(CROSSOVER)
                 && (!startsWithAny(type, LIBRARIES.others()) || startsWithAny(type, LIBRARIES.samples()));
     }
 
-    /** A server's own, by the name of its class; clients of the same libraries are left out. */
+    /** Whether the class with this name belongs to a server. Clients of the same libraries are left out. */
     public static boolean isServers(String type) {
         return startsWithAny(type, LIBRARIES.servers()) && !type.contains(".client.");
     }
@@ -49,7 +52,7 @@ public final class Code {
         return name(frame.getClassName(), frame.getMethodName(), frame.getLineNumber());
     }
 
-    /** Class, method and line; without the line where the class file has none. A bean's proxy is named as the bean. */
+    /** Class, method and line. The line is left out if the class file has none. A proxy has the name of its bean. */
     public static String name(String type, String method, int line) {
         int proxy = type.indexOf(SPRING_PROXY);
         String place = (proxy < 0 ? type : type.substring(0, proxy)) + "." + method;

@@ -4,12 +4,12 @@ import java.lang.reflect.Field;
 import java.nio.channels.Selector;
 import java.util.Locale;
 
-/** Threads that wait for many channels, and handle what arrives themselves. */
+/** Recognizes threads that wait for many channels, and handle what arrives themselves. */
 public final class EventLoops {
-    /** The frames of a loop, the last ones of its stack. */
+    /** The number of frames at the bottom of a stack that may show a loop. */
     private static final int BOTTOM = 8;
 
-    /** Whether threads of a class have a selector of their own, as those of XNIO do. */
+    /** Whether the threads of a class have a selector, as those of XNIO do. */
     private static final ClassValue<Boolean> HAS_SELECTOR = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -26,12 +26,12 @@ public final class EventLoops {
 
     private EventLoops() {}
 
-    /** Whether it waits for many channels itself, whatever its frames are called. */
+    /** Whether the thread itself waits for many channels, whatever the names in its frames. */
     public static boolean hasSelector(Thread thread) {
         return HAS_SELECTOR.get(thread.getClass());
     }
 
-    /** Whether an event loop runs these frames, by what such classes and methods are called in every library. */
+    /** Whether an event loop runs these frames, judging by names of classes and methods that all libraries use. */
     public static boolean runs(StackTraceElement[] frames) {
         for (int i = Math.max(0, frames.length - BOTTOM); i < frames.length; i++) {
             String type = frames[i].getClassName().toLowerCase(Locale.ROOT);

@@ -8,12 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
- * How the names of classes begin that are not the application's, from {@code libraries.txt}.
+ * The prefixes of names of classes that do not belong to the application, from {@code libraries.txt}.
  *
- * @param jdk the JDK's
- * @param servers those whose code calls the application for a request
- * @param others of servers and other libraries
- * @param samples the application's although they begin like a library's
+ * @param jdk those of the JDK
+ * @param servers those of servers, whose code calls the application for a request
+ * @param others those of servers and other libraries
+ * @param samples those of the application although they begin like a library's
  */
 record Libraries(String[] jdk, String[] servers, String[] others, String[] samples) {
     private static final String FILE = "libraries.txt";
@@ -36,7 +36,7 @@ record Libraries(String[] jdk, String[] servers, String[] others, String[] sampl
     private static String text() {
         try {
             URLConnection file = Libraries.class.getResource(FILE).openConnection();
-            // A cached jar is shared by all probes of this JVM, and the first that ends closes it.
+            // All probes of this JVM share a cached jar, and the first one that ends closes it.
             file.setUseCaches(false);
             try (InputStream bytes = file.getInputStream()) {
                 return new String(bytes.readAllBytes(), StandardCharsets.UTF_8);

@@ -1,14 +1,14 @@
 package dev.threadcount.probe.stacks;
 
 /**
- * Frames that mean something.
+ * A pattern for frames that have a meaning.
  *
- * @param type a class, or the beginning of its name
- * @param isPrefix whether it is the beginning
- * @param methods names of methods, or the beginnings of them; none for any method
+ * @param type a class, or the prefix of its name
+ * @param isPrefix whether it is a prefix
+ * @param methods names of methods, or their prefixes; none for any method
  */
 record Mark(String type, boolean isPrefix, String... methods) {
-    /** @param pattern a class, or the beginning of its name and {@code *} */
+    /** @param pattern a class, or the prefix of its name and {@code *} */
     Mark(String pattern, String... methods) {
         this(pattern.endsWith("*") ? pattern.substring(0, pattern.length() - 1) : pattern, pattern.endsWith("*"), methods);
     }

@@ -1,14 +1,14 @@
 package dev.threadcount.probe.stacks;
 
 /**
- * Pools of connections, by the frames of a thread that waits for one. The first frame that is not the JDK's has to be the
- * pool's own: a thread that has its connection, or that opens one, has the driver's frames above.
+ * Recognizes pools of connections by the frames of a thread that waits for one. The first frame outside the JDK must belong to the pool
+ * itself: if a thread has its connection or opens one, the driver's frames are above.
  */
 final class PoolMarks {
     /**
-     * @param name what the report calls it
-     * @param top the first frame that is not the JDK's
-     * @param below one of the library's frames from there to the application; null: the first frame is enough
+     * @param name the name in the report
+     * @param top the first frame outside the JDK
+     * @param below one of the library's frames from there to the application; null if the first frame is enough
      */
     private record Pool(String name, Mark top, Mark below) {}
 
@@ -24,7 +24,7 @@ final class PoolMarks {
         new Pool("Agroal", new Mark("io.agroal.pool.*"), new Mark("io.agroal.pool.*", "getConnection")),
         new Pool("c3p0", new Mark("com.mchange.v2.resourcepool.BasicResourcePool", "awaitAvailable"), null),
         new Pool("Oracle UCP", new Mark("oracle.ucp.*"), new Mark("oracle.ucp.*", "getConnection", "borrow")),
-        // Whoever waits for a response has the pool's frames below those of the connection.
+        // A thread that waits for a response has the pool's frames below those of the connection.
         new Pool("MongoDB driver", new Mark("com.mongodb.internal.connection.ConcurrentPool*"), null),
         new Pool("MongoDB driver", new Mark("com.mongodb.internal.connection.DefaultConnectionPool$OpenConcurrencyLimiter*"), null),
         new Pool("Apache HttpClient", new Mark("org.apache.hc.core5.*"),
@@ -34,7 +34,7 @@ final class PoolMarks {
 
     private PoolMarks() {}
 
-    /** The pool that a blocked thread waits for; null for none. */
+    /** The pool for which a blocked thread waits, or null. */
     static String nameOf(StackTraceElement[] frames, int library, int application) {
         if (library >= application) {
             return null;

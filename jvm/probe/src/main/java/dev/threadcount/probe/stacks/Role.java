@@ -2,22 +2,22 @@ package dev.threadcount.probe.stacks;
 
 import java.util.Locale;
 
-/** Whose work a thread does. */
+/** The purpose of a thread's work. */
 public enum Role {
-    /** A server handles a request on it. */
+    /** It handles a request of a server. */
     REQUEST,
-    /** It runs code of the application, under no server that is known: a job of its own, or a request of an unknown server. */
+    /** It runs code of the application below no known server: a background job, or a request of an unknown server. */
     APPLICATION,
-    /** It runs code of the application for the event loop of a client: a request, if a server is known. */
+    /** It runs code of the application for the event loop of a client. That is a request if a server is known. */
     CLIENT,
-    /** It has no frames yet or no longer: a request, if a server is known to run them on such threads. */
+    /** It has no frames yet or any more. That is a request if a known server runs its requests on such threads. */
     UNKNOWN,
     /** A thread of a pool that has no work. */
     WORKER,
-    /** None of these: acceptors, pollers, timers, the JVM's own threads. */
+    /** It has another purpose, such as acceptors, pollers, timers and the JVM's own threads. */
     OTHER;
 
-    /** As the lines have it. */
+    /** The name in the lines. */
     public String wireName() {
         return name().toLowerCase(Locale.ROOT);
     }

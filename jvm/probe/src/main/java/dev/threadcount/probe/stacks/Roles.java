@@ -1,8 +1,8 @@
 package dev.threadcount.probe.stacks;
 
-/** Tells threads that hold a request from idle workers and the rest. */
+/** Distinguishes threads with a request from idle workers and other threads. */
 final class Roles {
-    /** A server has begun a request below these frames. */
+    /** Frames in which a server begins a request. */
     private static final Mark[] REQUEST = {
         new Mark("org.apache.tomcat.util.net.SocketProcessorBase", "run"),
         new Mark("org.apache.coyote.AbstractProcessorLight", "process"),
@@ -23,7 +23,7 @@ final class Roles {
         new Mark("weblogic.servlet.internal.*"),
     };
 
-    /** Netty's frames are those of servers and of clients; these are clients'. */
+    /** Frames of clients. Netty's own frames belong to servers and to clients. */
     private static final Mark[] CLIENT = {
         new Mark("io.lettuce.core.*"),
         new Mark("reactor.netty.http.client.*"),
@@ -46,11 +46,11 @@ final class Roles {
         new Mark("org.apache.pulsar.client.*"),
     };
 
-    /** A server has begun a request, or a client has got its response. */
+    /** Frames in which a server has begun a request, or a client has got its response. */
     private static final Mark NETTY =
             new Mark("io.netty.channel.AbstractChannelHandlerContext", "invokeChannelRead", "fireChannelRead");
 
-    /** A thread of a pool asks for its next task in these. */
+    /** Frames in which a thread of a pool asks for its next task. */
     private static final Mark[] WORKER = {
         new Mark("java.util.concurrent.ThreadPoolExecutor", "getTask"),
         new Mark("java.util.concurrent.ForkJoinPool", "awaitWork", "awaitSignal"),
@@ -60,7 +60,7 @@ final class Roles {
         new Mark("org.jboss.threads.EnhancedQueueExecutor$ThreadBody", "getOrAddNode", "run"),
     };
 
-    /** What a worker that looks for work has above the frame that does. */
+    /** The largest number of frames above the one that asks for a task. */
     private static final int NEAR_THE_TOP = 14;
 
     private Roles() {}
@@ -69,7 +69,7 @@ final class Roles {
         return Mark.any(REQUEST, new StackTraceElement[] {frame}, 0, 1);
     }
 
-    /** @param application the place of the first frame of the application; the number of frames for none */
+    /** @param application the index of the first frame of the application; the number of frames if there is none */
     static Role of(StackTraceElement[] frames, int application) {
         if (Mark.any(WORKER, frames, 0, Math.min(NEAR_THE_TOP, application))) {
             return Role.WORKER;
@@ -78,7 +78,7 @@ final class Roles {
             return Role.REQUEST;
         }
         if (Mark.any(new Mark[] {NETTY}, frames, 0, frames.length)) {
-            // Above the application a client is called, below it a client calls back.
+            // Frames above the application call a client. Frames below it are a client that calls back.
             boolean hasApplication = application < frames.length;
             if (!Mark.any(CLIENT, frames, hasApplication ? application : 0, frames.length)) {
                 return Role.REQUEST;

@@ -2,11 +2,11 @@ package dev.threadcount.probe.stacks;
 
 import java.util.Locale;
 
-/** What a thread does at the moment of a sample. */
+/** The state of a thread at the moment of a sample. */
 public enum State {
-    /** It runs, or could run and waits for a core. */
+    /** It runs, or is runnable and waits for a core. */
     RUNNING,
-    /** A virtual thread that could run and has no carrier. */
+    /** It is a runnable virtual thread without a carrier. */
     CARRIER,
     /** It waits to enter a synchronized block or method. */
     MONITOR,
@@ -32,12 +32,12 @@ public enum State {
     CLASS_LOADING,
     /** It waits for many channels at once, or for new connections. */
     SELECT,
-    /** It waits in native code, of which the kernel knows no more than that. */
+    /** It waits in native code, and the kernel does not know for what. */
     NATIVE,
-    /** It waits for a condition, a notification, or something that is not known. */
+    /** It waits for a condition, a notification, or something unknown. */
     WAIT;
 
-    /** As the lines have it. */
+    /** The name in the lines. */
     public String wireName() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -2,18 +2,18 @@ package dev.threadcount.probe.stacks;
 
 import java.util.function.Consumer;
 
-/** The threads of a JVM as they come and go: every platform thread but the JVM's hidden ones, and every virtual one. */
+/** The threads of a JVM as they come and go: every virtual thread, and every platform thread except the JVM's hidden ones. */
 public interface ThreadList {
-    /** Of {@link #virtualThreads}. */
+    /** The value of {@link #virtualThreads} if it is unknown. */
     int UNKNOWN = -1;
 
-    /** How many virtual threads there are, about; {@link #UNKNOWN} where a part of them cannot be listed, or would tell little. */
+    /** The approximate number of virtual threads. {@link #UNKNOWN} if a part of them cannot be listed, or would say little. */
     int virtualThreads();
 
     /**
-     * Passes every platform thread, and of the virtual ones one in so many, each with the same chance. How many these are is chance.
+     * Passes every platform thread, and each virtual thread with the same chance.
      *
-     * @param oneIn a power of two; 1 where the number of virtual threads is unknown
+     * @param oneIn a power of two: one in this number of virtual threads is passed on average; 1 if their number is unknown
      */
     void forEach(int oneIn, Consumer<Thread> consumer);
 }

@@ -4,31 +4,31 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One thread at one moment.
+ * A thread at one moment.
  *
- * @param frames the topmost first
- * @param state the JVM's word for what it does
+ * @param frames the frames, the topmost first
+ * @param state the JVM's state of the thread
  * @param virtual whether it is a virtual thread
  * @param mounted whether it has a carrier; a platform thread always has one
- * @param blocker the synchronizer, monitor or object it waits for; null where it is not known
- * @param monitors those that it holds, where this JVM says so
+ * @param blocker the synchronizer, monitor or object that it waits for; null if unknown
+ * @param monitors the monitors that it holds, if this JVM reports them
  */
 public record ThreadStack(
         StackTraceElement[] frames, Thread.State state, boolean virtual, boolean mounted, Object blocker,
         List<Object> monitors) {
-    /** The thread now, as far as any program may see it: a virtual thread counts as mounted. */
+    /** The current stack of a thread, as any program can see it. A virtual thread counts as mounted. */
     public static ThreadStack of(Thread thread) {
         Thread.State state = thread.getState();
         return new ThreadStack(thread.getStackTrace(), state, thread.isVirtual(), true,
                 LockSupport.getBlocker(thread), List.of());
     }
 
-    /** Not of a thread that has not begun or is no more. */
+    /** Whether the thread is in native code. False for a thread that has not begun or has ended. */
     public boolean isInNative() {
         return !isBlocked() && frames.length > 0 && frames[0].isNativeMethod();
     }
 
-    /** Whether it waits for something that is not a file or in native code. */
+    /** Whether the thread waits for something other than a file or native code. */
     public boolean isBlocked() {
         return state == Thread.State.BLOCKED || state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
     }

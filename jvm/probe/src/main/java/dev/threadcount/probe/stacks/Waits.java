@@ -12,7 +12,7 @@ import static dev.threadcount.probe.stacks.State.SLEEP;
 import static dev.threadcount.probe.stacks.State.SOCKET;
 import static dev.threadcount.probe.stacks.State.SOCKET_WRITE;
 
-/** What the JDK's frames at the top of a stack wait for: the topmost of these decides. */
+/** Finds what the JDK's frames at the top of a stack wait for. The topmost frame with a meaning decides. */
 final class Waits {
     private record Wait(State state, Mark mark) {}
 
@@ -65,9 +65,9 @@ final class Waits {
     };
 
     /**
-     * The place of the frame that decides; -1 for none.
+     * The index of the frame that decides, or -1.
      *
-     * @param end the place after the JDK's frames at the top
+     * @param end the index of the first frame outside the JDK
      */
     static int place(StackTraceElement[] frames, int end) {
         for (int i = 0; i < end; i++) {
@@ -78,7 +78,7 @@ final class Waits {
         return -1;
     }
 
-    /** Of the frames of the same kind the one that was called first: one queue may be made of another, as a SynchronousQueue is. */
+    /** The frame of the same kind that was called first, because one queue may be made of another, as a SynchronousQueue is. */
     static int lowestPlace(StackTraceElement[] frames, int end) {
         int lowest = place(frames, end);
         State state = stateOf(frames[lowest]);

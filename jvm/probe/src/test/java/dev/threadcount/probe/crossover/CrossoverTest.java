@@ -26,7 +26,7 @@ class CrossoverTest {
     };
     private final RequestExecutor requests = new RequestExecutor(own);
 
-    /** Threads that take nothing. */
+    /** Threads that take no task. */
     private static final RequestThreads BROKEN = new RequestThreads() {
         @Override
         public void execute(CountedTask task) {
@@ -187,7 +187,7 @@ class CrossoverTest {
             });
         }
         ended.await();
-        // A thread that is about to be free is not.
+        // A thread that is only about to be free is not free.
         for (Thread thread : threads) {
             while (thread.getState() != Thread.State.TIMED_WAITING) {
                 Thread.onSpinWait();
@@ -235,7 +235,7 @@ class CrossoverTest {
         begun.await();
         crossover.restore();
         assertTrue(!crossover.isWashedOut());
-        // A server thread that had read the field just before.
+        // A thread of the server had read the field just before.
         ours.execute(() -> threads.add(Thread.currentThread()));
         release.countDown();
         threads.getFirst().join();

@@ -4,7 +4,7 @@ import dev.threadcount.probe.JsonLine;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Calls whatever executor it has now. */
+/** A server that calls the executor that it currently has. */
 final class FakeServer implements SwitchableServer {
     private final Executor own;
     final AtomicReference<Executor> executor = new AtomicReference<>();

@@ -14,7 +14,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 class HeapSearchTest {
-    /** Its fields have names as queues have. */
+    /** Has fields with the names of a queue. */
     static final class TaskQueue {
         private final Object[] tasks = new Object[4];
     }
@@ -27,7 +27,7 @@ class HeapSearchTest {
 
     record Task(Object result) {}
 
-    /** Has the name of a queue, and waits for one result of its own. */
+    /** Has the name of a queue, and waits for a result of its own. */
     static final class QueueService {
         private final CompletableFuture<String> ready = new CompletableFuture<>();
         private final TicketNode first = new TicketNode("ticket");
@@ -58,7 +58,7 @@ class HeapSearchTest {
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(List.of(queued, other, ownTask));
         Map<Object, Keeper> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
-        // The map's fields are closed here.
+        // The map's fields cannot be read here.
         assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued).queues());
         assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(ownTask).queues());
         assertEquals(2, keepers.size());
@@ -73,7 +73,7 @@ class HeapSearchTest {
         assertEquals(List.of(Shop.class.getName() + ".SERVICE"), keepers.get(Shop.SERVICE.first).queues());
     }
 
-    /** Two event loops, each with what it has yet to answer. */
+    /** One of two event loops, each with its pending answers. */
     static final class Loop {
         private final Object[] pending = new Object[1];
         private Loop other;

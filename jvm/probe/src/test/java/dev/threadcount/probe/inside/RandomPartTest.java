@@ -33,7 +33,10 @@ class RandomPartTest {
         assertEquals(List.of(), taken(setOf(0), 8));
     }
 
-    /** Of 20,000 parts each element is in one in 64: 312 of them, with a standard deviation of 18. Five is fewer than the table can be halved. */
+    /**
+     * In 20,000 parts each element comes once in 64: 312 times, with a standard deviation of 18. The table of five cannot be halved far
+     * enough.
+     */
     @Test
     void eachElementIsAsLikelyAsAnyOtherInASmallTableAndInALargeOneThatIsNearlyEmpty() {
         Set<Integer> nearlyEmpty = setOf(10_000);
@@ -49,7 +52,7 @@ class RandomPartTest {
         }
     }
 
-    /** Neighbours in a table of threads began together: a part that comes from few places would have many of them or none. */
+    /** Neighbours in a table of threads began together. A part that came from few places would have many of them or none. */
     @Test
     void aPartOfWhatIsNearEachOtherIsNeitherEmptyNorTwiceAsLargeAsItsShare() {
         Set<Integer> youngest = setOf(10_000);

@@ -3,7 +3,7 @@ package dev.threadcount.probe.stacks;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
-/** A thread that does something which does not end by itself; closed, it is interrupted. */
+/** A thread that does something endless. Closing it interrupts the thread. */
 final class BlockedThread implements AutoCloseable {
     private static final long LIMIT_NS = 60_000_000_000L;
 
@@ -30,12 +30,12 @@ final class BlockedThread implements AutoCloseable {
         try {
             body.call();
         } catch (Exception exception) {
-            // As the test does when it has seen enough.
+            // The test interrupts it when it has seen enough.
             ended = exception;
         }
     }
 
-    /** What it does as soon as that is the expected state, and in the body, before which it runs as well; after 60 s whatever it is. */
+    /** The thread's activity as soon as it is in the body and has the expected state. After 60 s, whatever activity it has. */
     Activity activity(State expected) {
         long giveUpNs = System.nanoTime() + LIMIT_NS;
         while (true) {
@@ -52,7 +52,7 @@ final class BlockedThread implements AutoCloseable {
         }
     }
 
-    /** Waits for it, at most 60 s. */
+    /** Waits at most 60 s until the thread ends. */
     boolean ends() throws InterruptedException {
         return thread.join(Duration.ofNanos(LIMIT_NS));
     }

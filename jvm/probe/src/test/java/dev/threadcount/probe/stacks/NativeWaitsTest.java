@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a thread does that runs, to the JVM, because it is in native code. */
+/** The activity of a thread in native code, which for the JVM runs. */
 class NativeWaitsTest {
-    /** The line -2 is a native method's. */
+    /** The line number -2 means a native method. */
     private static ThreadStack in(boolean virtual, String type, String method, String... callers) {
         StackTraceElement[] frames = new StackTraceElement[callers.length + 1];
         frames[0] = new StackTraceElement(type, method, "F.java", -2);

@@ -39,7 +39,7 @@ import org.springframework.http.HttpMethod;
 import org.springframework.http.client.JdkClientHttpRequestFactory;
 import reactor.core.publisher.Mono;
 
-/** Stacks of real threads that wait for a connection of a real pool. */
+/** Tests with stacks of real threads that wait for a connection of a real pool. */
 class RealPoolsTest {
     private static final String H2 = "jdbc:h2:mem:pools";
 
@@ -56,7 +56,7 @@ class RealPoolsTest {
         }
     }
 
-    /** The pool has one connection, and the test has it. */
+    /** The pool has one connection, which the test holds. */
     private static void assertWaits(String pool, String library, DataSource source) throws SQLException {
         try (var taken = source.getConnection()) {
             assertTrue(taken.isValid(10));
@@ -149,7 +149,7 @@ class RealPoolsTest {
         }
     }
 
-    /** What RestClient and RestTemplate of Spring Boot use. */
+    /** The client that RestClient and RestTemplate of Spring Boot use. */
     @Test
     void springOverTheClientOfTheJdk() throws Exception {
         var requests = new JdkClientHttpRequestFactory();
@@ -160,7 +160,7 @@ class RealPoolsTest {
         }
     }
 
-    /** Their pools keep no thread waiting; whoever blocks all the same waits for a result. */
+    /** Netty's pools keep no thread waiting. A thread that blocks nevertheless waits for a result. */
     @Test
     void nettyPool() throws Exception {
         var group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());

@@ -40,19 +40,19 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Stacks of real threads that wait in the JDK. */
+/** Tests with stacks of real threads that wait in the JDK. */
 class RealStacksTest {
     private static final String HERE = RealStacksTest.class.getName() + ".";
 
     @TempDir
     private Path folder;
 
-    /** The same on both kinds of thread; the line is of this test. */
+    /** Checks both kinds of thread. The line must be in this test. */
     private static void assertActivity(State state, String resource, Callable<?> body) {
         assertActivity(state, resource, body, thread -> {});
     }
 
-    /** @param end ends what an interrupt does not */
+    /** @param end ends what an interrupt does not end */
     private static void assertActivity(State state, String resource, Callable<?> body, Consumer<BlockedThread> end) {
         for (boolean virtual : new boolean[] {false, true}) {
             try (var thread = virtual ? BlockedThread.virtual(body) : BlockedThread.platform(body)) {
@@ -182,7 +182,7 @@ class RealStacksTest {
         }
     }
 
-    /** The kernel drops what a full accept queue has no room for, and the client tries again. */
+    /** The kernel drops connections for which a full accept queue has no room, and the client tries again. */
     @Test
     void connectionThatIsNotMadeYetIsNoRead() throws IOException {
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -217,7 +217,7 @@ class RealStacksTest {
         }
     }
 
-    /** A pipe that nobody writes to blocks like a slow disk, in the same native methods. */
+    /** A pipe to which nobody writes blocks like a slow disk, in the same native methods. */
     @Test
     void filesAreToldFromSockets() throws Exception {
         Path pipe = pipe("data");
@@ -250,7 +250,7 @@ class RealStacksTest {
         }, thread -> write(pipe, thread));
     }
 
-    /** Who waits for the lock of a class loader computes nothing. */
+    /** A thread that waits for the lock of a class loader computes nothing. */
     @Test
     void classLoaderThatAnotherThreadHasIsAMonitor() throws Exception {
         var loader = new ClassLoader(null) {
@@ -264,10 +264,10 @@ class RealStacksTest {
         }
     }
 
-    /** The thread, which reads from the pipe or opens it, goes on; one that never did would keep its carrier from all later tests. */
+    /** Lets the thread continue, which reads from the pipe or opens it. Otherwise it would keep its carrier during all later tests. */
     private static void write(Path pipe, BlockedThread thread) {
         try (RandomAccessFile file = new RandomAccessFile(pipe.toFile(), "rw")) {
-            // One byte: what one reader left would be there for the next.
+            // One byte only, because the rest would be there for the next reader.
             file.write(0);
             assertTrue(thread.ends(), "it still reads: " + pipe);
         } catch (IOException | InterruptedException failed) {
@@ -284,7 +284,7 @@ class RealStacksTest {
     @Test
     void workersWithoutWorkAreIdleWhoeverMadeThem() {
         try (ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(),
-                        // Many programs wrap what their threads run.
+                        // Many programs wrap the tasks of their threads.
                         task -> Thread.ofPlatform().daemon().unstarted(() -> task.run()));
                 ForkJoinPool forkJoin = new ForkJoinPool(1)) {
             for (var executor : List.of(pool, forkJoin)) {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whose work a thread does, by frames of servers that are too large to run here; the lab's tests run Tomcat. */
+/** Tests roles by frames of servers that are too large to run here. The lab's tests run Tomcat. */
 class RolesTest {
     private static Activity activity(String... frames) {
         StackTraceElement[] stack = Stream.of(frames).map(frame -> {
@@ -76,7 +76,7 @@ class RolesTest {
         assertEquals(Role.CLIENT, activity("shop.Orders.received", "io.lettuce.core.protocol.CommandHandler.channelRead",
                 PIPELINE).role());
         assertEquals(Role.OTHER, activity("io.lettuce.core.protocol.CommandHandler.decode", PIPELINE).role());
-        // Of a server that calls a client the request is a server's.
+        // If a server calls a client, the request is the server's.
         assertEquals(Role.REQUEST, activity("io.lettuce.core.RedisChannelHandler.dispatch", "shop.Orders.handle", PIPELINE).role());
     }
 }

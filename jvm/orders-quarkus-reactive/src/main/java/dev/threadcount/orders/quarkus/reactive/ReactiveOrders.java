@@ -30,7 +30,7 @@ final class ReactiveOrders {
         this.database = database;
     }
 
-    /** Two queries on one connection; null where there is no such order. */
+    /** Runs two queries on one connection. Returns null if there is no such order. */
     Uni<Order> find(long id) {
         return database.withTransaction(connection -> query(connection, ORDER, Tuple.of(id), ReactiveOrders::head)
                 .chain(head -> head.isEmpty()
@@ -38,7 +38,7 @@ final class ReactiveOrders {
                         : query(connection, LINES, Tuple.of(id), ReactiveOrders::line).map(head.getFirst()::with)));
     }
 
-    /** A transaction of four statements. */
+    /** Runs a transaction of four statements. */
     Uni<Long> place(int customer, int product, int quantity) {
         return database.withTransaction(connection -> query(connection, PRICE, Tuple.of(product), row -> row.getInteger(0))
                 .chain(price -> query(connection, NEW_ORDER, Tuple.of(customer), row -> row.getLong(0))
@@ -59,7 +59,7 @@ final class ReactiveOrders {
         return query(database, STOCK, Tuple.of(product), row -> row.getInteger(0)).map(List::getFirst);
     }
 
-    /** What the customers of a hundred consecutive numbers bought most. */
+    /** The products that the customers with a hundred consecutive numbers bought most. */
     Uni<List<Bought>> search(int firstCustomer) {
         return query(database, SEARCH, Tuple.of(firstCustomer, firstCustomer + 99),
                 row -> new Bought(row.getString(0), row.getLong(1), row.getLong(2)));

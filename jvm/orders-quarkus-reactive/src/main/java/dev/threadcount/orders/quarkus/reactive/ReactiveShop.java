@@ -3,12 +3,12 @@ package dev.threadcount.orders.quarkus.reactive;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
 
-/** The shop on Quarkus' event loop; {@code SPRING_R2DBC_URL} says where the database is, as for the other reactive server. */
+/** The shop on Quarkus' event loop. {@code SPRING_R2DBC_URL} names the database, as for the other reactive server. */
 @QuarkusMain
 public final class ReactiveShop {
     private ReactiveShop() {}
 
-    /** Starts it. */
+    /** Starts the shop. */
     public static void main(String[] args) {
         String database = System.getenv("SPRING_R2DBC_URL");
         if (database != null) {

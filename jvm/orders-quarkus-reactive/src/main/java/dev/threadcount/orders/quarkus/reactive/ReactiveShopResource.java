@@ -40,7 +40,7 @@ public class ReactiveShopResource {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
     private final Turns turns = new Turns();
 
-    /** As Quarkus makes it. */
+    /** Made by Quarkus. */
     public ReactiveShopResource(Pool database, @ConfigProperty(name = "shop.neighbour") String neighbour) {
         this.orders = new ReactiveOrders(database);
         this.neighbour = neighbour;
@@ -53,7 +53,7 @@ public class ReactiveShopResource {
         return orders.find(id).onItem().ifNull().failWith(NotFoundException::new);
     }
 
-    /** A transaction of four statements. */
+    /** Runs a transaction of four statements. */
     @POST
     @Path("orders")
     public Uni<Placed> place(
@@ -63,7 +63,7 @@ public class ReactiveShopResource {
         return orders.place(customer, product, quantity).map(Placed::new);
     }
 
-    /** What a hundred customers bought most. */
+    /** The products that a hundred customers bought most. */
     @GET
     @Path("search")
     public Uni<List<Bought>> search(@QueryParam("customer") int customer) {
@@ -80,7 +80,7 @@ public class ReactiveShopResource {
                 .map(response -> new Quote(product, Integer.parseInt(response.body())));
     }
 
-    /** CPU, and so not on the event loop. */
+    /** Needs CPU, so it does not run on the event loop. */
     @GET
     @Path("invoice/{id}")
     @Produces("application/pdf")
@@ -88,7 +88,7 @@ public class ReactiveShopResource {
         return order(id).emitOn(Infrastructure.getDefaultExecutor()).map(Unchecked.function(order -> Invoice.pdf(order, copies)));
     }
 
-    /** One at a time, as the lock of the other servers has it. */
+    /** Runs one at a time, like the lock of the other servers. */
     @POST
     @Path("stock/{product}")
     public Uni<Stock> stock(@PathParam("product") int product, @QueryParam("quantity") @DefaultValue("1") int quantity) {

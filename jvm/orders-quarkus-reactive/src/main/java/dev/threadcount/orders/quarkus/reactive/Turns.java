@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
-/** Lets one after the other do something that takes time, without a thread that waits. */
+/** Runs slow operations one after the other, without a thread that waits. */
 final class Turns {
-    /** First the one that has its turn. */
+    /** The operations in their order. The first one has its turn. */
     private final Queue<CompletableFuture<Void>> turns = new ArrayDeque<>();
 
-    /** What is done when all that came before has ended. One that is cancelled while it waits only leaves the queue. */
+    /** Runs the work when all earlier work has ended. If it is cancelled while it waits, it only leaves the queue. */
     <T> Uni<T> after(Uni<T> work) {
         return Uni.createFrom().deferred(() -> {
             var turn = new CompletableFuture<Void>();
@@ -26,7 +26,7 @@ final class Turns {
         });
     }
 
-    /** Whether it has its turn at once. */
+    /** Returns whether it has its turn at once. */
     private synchronized boolean enqueue(CompletableFuture<Void> turn) {
         turns.add(turn);
         return turns.peek() == turn;

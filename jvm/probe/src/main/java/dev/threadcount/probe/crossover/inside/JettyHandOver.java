@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.util.concurrent.RejectedExecutionException;
 import org.eclipse.jetty.util.thread.Invocable;
 
-/** Hands a request to the treatment's threads. */
+/** A task that hands a request to the treatment's threads. */
 final class JettyHandOver implements Runnable, Invocable, Closeable {
     private final RequestExecutor requests;
     private final Runnable task;
@@ -35,7 +35,7 @@ final class JettyHandOver implements Runnable, Invocable, Closeable {
         try {
             close();
         } catch (IOException gone) {
-            // As Jetty does with a task that its own pool rejects.
+            // Jetty does the same with a task that its own pool rejects.
         }
     }
 

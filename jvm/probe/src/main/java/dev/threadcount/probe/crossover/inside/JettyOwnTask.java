@@ -5,7 +5,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import org.eclipse.jetty.util.thread.Invocable;
 
-/** A request that Jetty runs as it would without us, counted. */
+/** A counted request that Jetty runs as it would without us. */
 final class JettyOwnTask implements Runnable, Invocable, Closeable {
     private final CountedTask counted;
 
@@ -23,7 +23,7 @@ final class JettyOwnTask implements Runnable, Invocable, Closeable {
         counted.run();
     }
 
-    /** Jetty closes what its pool has rejected. */
+    /** Closes the task, as Jetty does after its pool has rejected it. */
     @Override
     public void close() throws IOException {
         counted.abandon();

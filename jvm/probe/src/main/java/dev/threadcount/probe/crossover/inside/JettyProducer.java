@@ -6,15 +6,15 @@ import org.eclipse.jetty.util.thread.ExecutionStrategy;
 import org.eclipse.jetty.util.thread.Invocable;
 
 /**
- * Takes the place of the producer of tasks of a selector. A task that may block, which on a connection of HTTP/1 is a request, becomes
- * one that does not: it hands the request to the treatment's threads. The strategy runs that on the selector's thread, which is what
- * it does with requests when Jetty is configured with virtual threads.
+ * Replaces the producer of a selector's tasks. A task that may block, which on a connection of HTTP/1 is a request,
+ * becomes one that does not block: it hands the request to the treatment's threads. The strategy runs such a task on
+ * the selector's thread, as it runs requests when Jetty is configured with virtual threads.
  */
 public final class JettyProducer implements ExecutionStrategy.Producer {
     private final RequestExecutor requests;
     private final ExecutionStrategy.Producer own;
 
-    /** In the place of this one. */
+    /** Replaces the producer {@code own}. */
     public JettyProducer(RequestExecutor requests, ExecutionStrategy.Producer own) {
         this.requests = requests;
         this.own = own;

@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import org.apache.tomcat.util.threads.ThreadPoolExecutor;
 
 /**
- * Takes the place of the pool that an endpoint of Tomcat made for itself. Tomcat stops a pool of this type only, so this is one: what
- * Tomcat does with its pool reaches its pool, and only the tasks go elsewhere.
+ * Replaces the pool that an endpoint of Tomcat made for itself. Tomcat only stops pools of this type, so this class
+ * extends it. Everything that Tomcat does with its pool is passed on to the original pool, except for tasks.
  */
 public final class TomcatPool extends ThreadPoolExecutor {
     private final RequestExecutor requests;
     private final ThreadPoolExecutor own;
 
-    /** Without threads. */
+    /** Makes a pool without threads, which passes everything on. */
     public TomcatPool(RequestExecutor requests) {
         super(0, 1, 0, TimeUnit.SECONDS, new SynchronousQueue<>());
         this.requests = requests;
