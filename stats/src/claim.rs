@@ -6,7 +6,7 @@ mod lower_bound;
 pub(super) mod rounds;
 mod value;
 
-use super::trust::{doubt_about, doubt_about_cpu};
+use super::trust::{doubt_about_cpu, doubts_about};
 use certainty::{Certainty, certainty, interval, rounds_needed};
 use rounds::ClaimRounds;
 use threadcount_model::claim_result::{ClaimResult, NotTried};
@@ -39,18 +39,9 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     let (holds, why) = truth(claim, &measure);
     let certainty = certainty(claim, &rounds, looks);
     let is_decided = |verdict| certainty == Certainty::Decided(verdict);
-    let serious: Vec<(&Figure, Doubt)> = claim
-        .figures()
-        .into_iter()
-        .filter_map(|it| Some((it, doubt_about(experiment, (&it.variant, &it.load), it.metric, records)?)))
-        .collect();
-    let stands = |verdict| is_decided(verdict) && lower_bound::stands(claim, verdict, &measure, &serious);
-    let serious = serious.iter().map(|(_, doubt)| doubt).find(|_| !holds.is_some_and(stands)).cloned();
-    let of_cpu = || {
-        let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
-        figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
+    let stands = |doubted: &[(&Figure, Doubt)]| {
+        holds.is_some_and(|it| is_decided(it) && lower_bound::stands(claim, it, &measure, doubted))
     };
-    let doubt = serious.or_else(of_cpu);
     let is_scaled = |figure: &&Figure| experiment.load(&figure.load).is_some_and(LoadSpec::is_scaled);
     let undecided =
         holds.is_some() && !matches!(certainty, Certainty::Decided(_)) && rounds.have_intervals(claim);
@@ -65,10 +56,29 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         why: why.filter(|_| holds.is_none()),
         decided: holds.is_some_and(is_decided),
         is_scaled: claim.figures().iter().any(is_scaled),
-        doubt,
+        doubt: doubt(claim, experiment, records, stands),
         undecided,
         rounds_needed: Some(claim).filter(|_| undecided).and_then(|it| rounds_needed(it, &rounds, looks)),
     }
+}
+
+/// Why nothing may be concluded from the figures of the claim; `stands` tells whether the claim is decided in spite of serious doubts.
+fn doubt(
+    claim: &Claim,
+    experiment: &Experiment,
+    records: &[Record],
+    stands: impl Fn(&[(&Figure, Doubt)]) -> bool,
+) -> Option<Doubt> {
+    let serious = |it: &'_ Figure| doubts_about(experiment, (&it.variant, &it.load), it.metric, records);
+    let of_figure = |it| serious(it).into_iter().map(move |doubt| (it, doubt));
+    let serious: Vec<(&Figure, Doubt)> = claim.figures().into_iter().flat_map(of_figure).collect();
+    if !stands(&serious)
+        && let Some((_, doubt)) = serious.into_iter().next()
+    {
+        return Some(doubt);
+    }
+    let mut of_cpu = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
+    of_cpu.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
 }
 
 /// Whether the claim holds with the figures that are looked up, and the first reason why that is unknown. One false comparison makes it
@@ -279,6 +289,10 @@ mod tests {
             let result = claims(&experiment(claim), &records).remove(0);
             assert_eq!(result.doubt.map(drop), doubted, "{claim}: {why}");
         }
+        let losing = |record| with_load(record, |load| load.requests.failed = 3);
+        let records: Vec<Record> = records.into_iter().map(losing).collect();
+        let result = claims(&experiment("virtual.rate > platform.rate"), &records).remove(0);
+        assert!(result.doubt.is_some(), "requests that fail are another doubt");
     }
 
     #[test]

@@ -91,6 +91,16 @@ pub fn doubt_about(
     metric: Metric,
     records: &[Record],
 ) -> Option<Doubt> {
+    doubts_about(experiment, (variant, load), metric, records).into_iter().next()
+}
+
+/// All of these reasons, the most important first.
+pub(super) fn doubts_about(
+    experiment: &Experiment,
+    (variant, load): (&str, &str),
+    metric: Metric,
+    records: &[Record],
+) -> Vec<Doubt> {
     let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
     let doubts = of_both.flat_map(|record| {
         let is_external = record.external.is_some();
@@ -102,7 +112,7 @@ pub fn doubt_about(
             .chain(missed.map(about(record)))
             .filter(is_wanted)
     });
-    grouped(doubts.collect()).into_iter().next()
+    grouped(doubts.collect())
 }
 
 /// The reason why nothing may be concluded from the server's CPU in particular: a compiler was busy in one of the runs that count.
