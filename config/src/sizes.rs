@@ -119,7 +119,16 @@ fn read(node: &Node, places: [&'static str; 2], experiment: &Experiment) -> Resu
             known(&at, &load.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
             let fields = Fields::open(node, places[1], LOAD)?;
             let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
-            let for_cores = fields.read("for_cores", |node| node.positive_u32("for_cores"))?;
+            let for_cores = fields.read("for_cores", |node| {
+                let cores = node.positive_u32("for_cores")?;
+                let can_scale = experiment.load(&load.name).is_some_and(LoadSpec::can_scale);
+                let only =
+                    "only a number of clients or a constant rate is scaled to the cores of this machine";
+                can_scale.then_some(cores).ok_or_else(|| {
+                    Diagnostic::new(node.span.clone(), only, "not for this load")
+                        .help("leave `for_cores` out")
+                })
+            })?;
             loads.push((load.name.clone(), Sizes { warmup_s, for_cores, ..sizes(&fields, &names)? }));
         }
     }

@@ -31,9 +31,14 @@ pub struct ClaimResult {
     pub decided: bool,
     /// The interval contains the bound, so more runs may decide either way.
     pub undecided: bool,
-    /// The rounds that would decide the claim if they spread as those so far; `None`: it is decided, or has no interval.
+    /// The rounds that would decide the claim if they spread as those so far; `None`: it is decided, has no interval, or is too close to
+    /// its bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_needed: Option<u32>,
+    /// Whether figures of the claim are lower bounds, because the load generator was the bottleneck, and no larger ones would change the
+    /// verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lower_bound: bool,
     /// Whether a load of the claim was made smaller in proportion, because the study's machine had more cores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_scaled: bool,

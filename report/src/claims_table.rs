@@ -69,7 +69,7 @@ fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
         claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
         published: claim.published.map_or_else(|| "–".to_owned(), |value| claim_figure(value, unit)),
         measured: measured_words(claim, unit),
-        verdict: verdict_line(claim),
+        verdict: verdict_line(document, claim),
     }
 }
 

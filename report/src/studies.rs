@@ -21,6 +21,8 @@ use threadcount_model::metric::Metric;
 struct StudyResult<'a> {
     /// The title without the part in brackets, by which the experiments of a study differ.
     title: String,
+    /// The name of its page and picture, without their endings.
+    file_name: String,
     about: &'a Study,
     documents: Vec<&'a ResultDocument>,
     claims: Vec<ClaimOutcome<'a>>,
@@ -35,11 +37,13 @@ struct ClaimOutcome<'a> {
     /// The metric whose unit the claim's figures have; `None` for ratios.
     unit: Option<Metric>,
     mark: Mark,
+    /// The verdict, and what it rests on or lacks.
+    verdict: String,
     /// What limited the server that the claim is about, if the claim does not hold.
     why: Option<String>,
 }
 
-/// The colour and the sign of a claim.
+/// What became of a claim.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Holds,
@@ -51,6 +55,21 @@ impl ClaimOutcome<'_> {
     fn figure(&self, value: f64) -> String {
         claim_figure(value, self.unit)
     }
+
+    /// Whether the verdict is about a load that was made smaller than the study's.
+    fn is_scaled(&self) -> bool {
+        self.claim.is_scaled && self.mark != Mark::Open
+    }
+
+    const fn sign(&self) -> &'static str {
+        match (self.mark, self.claim.is_scaled) {
+            (Mark::Holds, false) => "●",
+            (Mark::Holds, true) => "◐",
+            (Mark::DoesNotHold, false) => "✕",
+            (Mark::DoesNotHold, true) => "⊗",
+            (Mark::Open, _) => "○",
+        }
+    }
 }
 
 impl StudyResult<'_> {
@@ -58,19 +77,24 @@ impl StudyResult<'_> {
         self.claims.iter().filter(|claim| claim.mark == mark).count()
     }
 
-    /// The name of the study's files: `tomcat-11-virtual-threads`.
-    fn file_name(&self) -> String {
-        let lower = self.title.to_lowercase();
-        let words =
-            lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        words.take(5).collect::<Vec<_>>().join("-")
-    }
-
-    /// `9 of 17 decided: 5 hold, 4 do not`.
+    /// `9 of 17 decided: 5 hold, 4 do not (2 of them scaled)`.
     fn tally(&self) -> String {
         let [holds, fails] = [Mark::Holds, Mark::DoesNotHold].map(|mark| self.count(mark));
-        format!("{} of {} decided: {holds} hold, {fails} do not", holds + fails, self.claims.len())
+        let scaled = self.claims.iter().filter(|it| it.is_scaled()).count();
+        let scaled = if scaled > 0 { format!(" ({scaled} of them scaled)") } else { String::new() };
+        format!("{} of {} decided: {holds} hold, {fails} do not{scaled}", holds + fails, self.claims.len())
     }
+}
+
+/// The name of a study's files: `tomcat-11-virtual-threads`. The title may be anybody's; a name that is taken gets a number.
+fn free_name(title: &str, taken: &[String]) -> String {
+    let lower = title.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = words.take(5).collect::<Vec<_>>().join("-").chars().take(60).collect();
+    let name = if name.is_empty() { "study".to_owned() } else { name };
+    let is_free = |name: &String| !taken.contains(name) && !["index", "overview"].contains(&name.as_str());
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default()
 }
 
 /// Writes `index.md` with a picture of all studies, and a page with its picture for each study. Returns the path of the first.
@@ -83,7 +107,7 @@ pub fn write(documents: &[ResultDocument], folder: &Path) -> Result<PathBuf, Rep
     let put = |name: &str, text: &str| result_folder::write_named(folder, name, text).map_err(failed);
     let studies = studies(documents);
     for study in &studies {
-        let name = study.file_name();
+        let name = &study.file_name;
         put(&format!("{name}.svg"), &picture::claims(study))?;
         put(&format!("{name}.md"), &page::study(study))?;
     }
@@ -101,6 +125,7 @@ fn studies(documents: &[ResultDocument]) -> Vec<StudyResult<'_>> {
         let about = documents.first()?.experiment.study.as_ref()?;
         let unavailable = documents.iter().flat_map(|it| &it.experiment.unavailable);
         Some(StudyResult {
+            file_name: String::new(),
             title: wanted,
             about,
             claims: documents.iter().flat_map(|it| outcomes(it)).collect(),
@@ -108,7 +133,13 @@ fn studies(documents: &[ResultDocument]) -> Vec<StudyResult<'_>> {
             documents,
         })
     };
-    distinct(titles).into_iter().filter_map(by_title).collect()
+    let mut studies: Vec<StudyResult<'_>> = distinct(titles).into_iter().filter_map(by_title).collect();
+    let mut taken = Vec::new();
+    for study in &mut studies {
+        study.file_name = free_name(&study.title, &taken);
+        taken.push(study.file_name.clone());
+    }
+    studies
 }
 
 fn title(document: &ResultDocument) -> Option<String> {
@@ -127,7 +158,8 @@ fn outcomes(document: &ResultDocument) -> impl Iterator<Item = ClaimOutcome<'_>>
         };
         let why = (mark == Mark::DoesNotHold).then(|| limit(document, claim)).flatten();
         let unit = claim_unit(document, claim);
-        Some(ClaimOutcome { statement: claim.says.as_deref()?, claim, unit, mark, why })
+        let verdict = verdict_line(document, claim);
+        Some(ClaimOutcome { statement: claim.says.as_deref()?, claim, unit, mark, verdict, why })
     })
 }
 

@@ -39,9 +39,10 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     let (holds, why) = truth(claim, &measure);
     let certainty = certainty(claim, &rounds, looks);
     let is_decided = |verdict| certainty == Certainty::Decided(verdict);
-    let stands = |doubted: &[(&Figure, Doubt)]| {
-        holds.is_some_and(|it| is_decided(it) && lower_bound::stands(claim, it, &measure, doubted))
-    };
+    let serious = serious(claim, experiment, records);
+    let stands = holds.is_some_and(|it| is_decided(it) && lower_bound::stands(claim, it, &measure, &serious));
+    let is_lower_bound = stands && !serious.is_empty();
+    let serious = serious.into_iter().next().filter(|_| !stands).map(|(_, doubt)| doubt);
     let is_scaled = |figure: &&Figure| experiment.load(&figure.load).is_some_and(LoadSpec::is_scaled);
     let undecided =
         holds.is_some() && !matches!(certainty, Certainty::Decided(_)) && rounds.have_intervals(claim);
@@ -51,32 +52,31 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
         published: left(&publish),
         measured: left(&measure),
         interval: first.and_then(|it| interval(&it.left, &rounds, looks)),
-        bound: first.and_then(|it| value(&it.right, &measure).ok()),
+        bound: first
+            .filter(|it| !matches!(it.test, Test::Within(_)))
+            .and_then(|it| value(&it.right, &measure).ok()),
         holds,
         why: why.filter(|_| holds.is_none()),
         decided: holds.is_some_and(is_decided),
         is_scaled: claim.figures().iter().any(is_scaled),
-        doubt: doubt(claim, experiment, records, stands),
+        is_lower_bound,
+        doubt: serious.or_else(|| doubt_of_cpu(claim, records)),
         undecided,
         rounds_needed: Some(claim).filter(|_| undecided).and_then(|it| rounds_needed(it, &rounds, looks)),
     }
 }
 
-/// Why nothing may be concluded from the figures of the claim; `stands` tells whether the claim is decided in spite of serious doubts.
-fn doubt(
-    claim: &Claim,
-    experiment: &Experiment,
-    records: &[Record],
-    stands: impl Fn(&[(&Figure, Doubt)]) -> bool,
-) -> Option<Doubt> {
-    let serious = |it: &'_ Figure| doubts_about(experiment, (&it.variant, &it.load), it.metric, records);
-    let of_figure = |it| serious(it).into_iter().map(move |doubt| (it, doubt));
-    let serious: Vec<(&Figure, Doubt)> = claim.figures().into_iter().flat_map(of_figure).collect();
-    if !stands(&serious)
-        && let Some((_, doubt)) = serious.into_iter().next()
-    {
-        return Some(doubt);
-    }
+/// All serious doubts about the figures of the claim.
+fn serious<'a>(claim: &'a Claim, experiment: &Experiment, records: &[Record]) -> Vec<(&'a Figure, Doubt)> {
+    let of_figure = |it: &'a Figure| {
+        let doubts = doubts_about(experiment, (&it.variant, &it.load), it.metric, records);
+        doubts.into_iter().map(move |doubt| (it, doubt))
+    };
+    claim.figures().into_iter().flat_map(of_figure).collect()
+}
+
+/// Why nothing may be concluded from the server's CPU in the claim.
+fn doubt_of_cpu(claim: &Claim, records: &[Record]) -> Option<Doubt> {
     let mut of_cpu = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
     of_cpu.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
 }
@@ -278,6 +278,12 @@ mod tests {
             ("virtual.rate within 5% of platform.rate", None, "nor near it"),
             ("virtual.rate / platform.rate <= 2.5", Some(()), "a higher rate may exceed that"),
             ("virtual.rate within 5% of 2.4 * platform.rate", Some(()), "or reach that"),
+            (
+                "virtual.rate within 1% of 2.4 * platform.rate",
+                Some(()),
+                "nor may it pass a narrow one unseen",
+            ),
+            ("virtual.rate >= 9000 and virtual.rate <= 9010", Some(()), "nor a written one"),
             ("virtual.p50 < platform.p50", Some(()), "times are no lower bounds"),
         ];
         let mut records: Vec<Record> = records().into_iter().filter(|it| it.load == "c400").collect();

@@ -21,8 +21,14 @@ impl Scale {
 }
 
 impl LoadSpec {
-    /// Sends as many clients or requests per second for each of `cores` as the study did for each of its own. A load that was scaled
-    /// before, in an earlier part of the session, stays as it is.
+    /// Whether the load has a number of clients, or a rate that does not change.
+    #[must_use]
+    pub const fn can_scale(&self) -> bool {
+        matches!(self.workload, Workload::Http(_)) && self.shape.is_none()
+    }
+
+    /// Sends as many clients or requests per second for each of `cores` as the study did for each of its own.
+    /// It is scaled once.
     pub fn scale_to(&mut self, cores: u32) {
         let Some(scale) = self.scale.as_mut().filter(|it| it.factor >= 1.0 && it.for_cores > cores) else {
             return;

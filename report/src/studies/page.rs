@@ -1,6 +1,6 @@
 //! The pages of studies in Markdown.
 
-use super::{ClaimOutcome, StudyResult, UNAVAILABLE, measured_words, verdict_line};
+use super::{ClaimOutcome, StudyResult, UNAVAILABLE, measured_words};
 use crate::figures;
 use crate::markdown::{plain, table};
 use crate::sentences::distinct;
@@ -15,7 +15,7 @@ pub(super) fn index(studies: &[StudyResult<'_>]) -> String {
     for study in studies {
         let (title, tally) = (plain(&study.title), plain(&study.tally()));
         let _ =
-            writeln!(page, "| [{title}]({}.md) | {tally} | {} |", study.file_name(), study.unavailable.len());
+            writeln!(page, "| [{title}]({}.md) | {tally} | {} |", study.file_name, study.unavailable.len());
     }
     page.push_str(
         "\nThese pages were written by `threadcount report out/* --summary --out DIR` from the results.\n",
@@ -28,11 +28,15 @@ pub(super) fn study(study: &StudyResult<'_>) -> String {
     let mut page = format!("# {}\n\n{}\n\n", plain(&study.title), source(study.about));
     let questions = study.documents.iter().map(|it| &it.experiment);
     for experiment in questions {
-        let _ = writeln!(page, "- `{}`: {}", experiment.name, plain(&experiment.question));
+        let _ = writeln!(page, "- {}: {}", plain(&experiment.name), plain(&experiment.question));
     }
-    let _ = writeln!(page, "\n{}.\n\n![The claims]({}.svg)\n", plain(&study.tally()), study.file_name());
+    let _ = writeln!(page, "\n{}.\n\n![The claims]({}.svg)\n", plain(&study.tally()), study.file_name);
     let rows = study.claims.iter().map(row);
-    page.push_str(&table(&["claim", "published", "measured", "verdict", "limit here"], "<>><<", rows));
+    page.push_str(&table(
+        &["claim", "tested as", "published", "measured", "verdict", "limit here"],
+        "<<>><<",
+        rows,
+    ));
     if !study.unavailable.is_empty() {
         page.push_str("\n## Not testable here\n\n");
     }
@@ -43,21 +47,20 @@ pub(super) fn study(study: &StudyResult<'_>) -> String {
     page
 }
 
-fn row(outcome: &ClaimOutcome<'_>) -> [String; 5] {
+fn row(outcome: &ClaimOutcome<'_>) -> [String; 6] {
     let published = outcome.claim.published.map_or_else(|| "–".to_owned(), |it| outcome.figure(it));
     let why = outcome.why.clone().unwrap_or_default();
-    [
-        outcome.statement.to_owned(),
-        published,
-        measured_words(outcome.claim, outcome.unit),
-        verdict_line(outcome.claim),
-        why,
-    ]
+    let measured = measured_words(outcome.claim, outcome.unit);
+    let [statement, tested_as] = [outcome.statement, &outcome.claim.claim].map(str::to_owned);
+    [statement, tested_as, published, measured, outcome.verdict.clone(), why]
 }
 
 /// `Felipe Rosa, 2023, <https://..>, on 8 cores ...`.
 fn source(about: &Study) -> String {
-    let url = about.url.as_ref().map(|url| format!("<{}>", plain(url)));
+    // A result may be somebody else's: only an address of the web becomes a link, and nothing in it ends the link.
+    let is_link = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+    let in_link = |url: &String| url.replace(['<', '>', ' ', '\n', '\r'], "");
+    let url = about.url.as_ref().filter(is_link).map(|url| format!("<{}>", in_link(url)));
     let parts = [about.authors.as_deref().map(plain), about.date.as_deref().map(plain), url];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let machine =

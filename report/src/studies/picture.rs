@@ -1,6 +1,6 @@
 //! The pictures of studies as SVG, narrow enough for a phone: one axis for each claim, and the marks of all claims.
 
-use super::{Mark, StudyResult, measured_words, verdict_line};
+use super::{Mark, StudyResult, measured_words};
 use crate::layout::wrapped;
 use quick_xml::escape::escape;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.small{font-s
 @media(prefers-color-scheme:dark){text{fill:#e6e6e6}.small{fill:#a8a8a8}.axis{stroke:#555}.bound,.published{stroke:#e6e6e6}\
 .holds{stroke:#3ecf8e;fill:#3ecf8e}.fails{stroke:#fb923c;fill:#fb923c}}";
 
-const LEGEND: &str = "● holds   ✕ does not hold   ○ open";
+const LEGEND: &str = "● holds · ✕ does not hold · ◐ ⊗ the same, scaled · ○ open";
 
 impl Mark {
     const fn class(self) -> &'static str {
@@ -33,14 +33,6 @@ impl Mark {
             Self::Holds => "holds",
             Self::DoesNotHold => "fails",
             Self::Open => "open",
-        }
-    }
-
-    const fn sign(self) -> &'static str {
-        match self {
-            Self::Holds => "●",
-            Self::DoesNotHold => "✕",
-            Self::Open => "○",
         }
     }
 }
@@ -71,7 +63,7 @@ pub(super) fn overview(studies: &[StudyResult<'_>]) -> String {
         for marks in study.claims.chunks(IN_A_ROW) {
             for (place, claim) in marks.iter().enumerate() {
                 let x = AXIS.0 + 19.0 * place as f64;
-                let sign = claim.mark.sign();
+                let sign = claim.sign();
                 let hover = escape(claim.statement);
                 let class = claim.mark.class();
                 let _ = writeln!(
@@ -88,11 +80,11 @@ pub(super) fn overview(studies: &[StudyResult<'_>]) -> String {
 
 /// Each claim of a study on an axis of its own.
 pub(super) fn claims(study: &StudyResult<'_>) -> String {
-    let legend = format!("{LEGEND}   ◇ published   ┆ the claim's bound");
+    let legend = format!("{LEGEND} · ◇ published · ┆ bound");
     let mut body = text(AXIS.0, 16.0, "small", &legend);
     let mut y = 38.0;
     for outcome in &study.claims {
-        let statement = format!("{} {}", outcome.mark.sign(), outcome.statement);
+        let statement = format!("{} {}", outcome.sign(), outcome.statement);
         for line in wrapped(&statement, LINE) {
             body.push_str(&text(AXIS.0, y, outcome.mark.class(), &line));
             y += LINE_HEIGHT;
@@ -103,7 +95,7 @@ pub(super) fn claims(study: &StudyResult<'_>) -> String {
         }
         let published = outcome.claim.published.map(|it| format!("published {}", outcome.figure(it)));
         let measured = format!("measured {}", measured_words(outcome.claim, outcome.unit));
-        let facts = published.into_iter().chain([measured, verdict_line(outcome.claim)]);
+        let facts = published.into_iter().chain([measured, outcome.verdict.clone()]);
         for line in wrapped(&facts.collect::<Vec<_>>().join(" · "), LINE + 10) {
             body.push_str(&text(AXIS.0, y, "small", &line));
             y += LINE_HEIGHT;
@@ -113,11 +105,13 @@ pub(super) fn claims(study: &StudyResult<'_>) -> String {
     svg(&study.title, y, &body)
 }
 
-/// The axis with the bound, the published and the measured figure; `None` if nothing was measured.
+/// The axis with the bound, the published and the measured figure; `None` if nothing was measured, or if the claim has several parts. What
+/// was published of a larger load stands on no axis with figures of a smaller one.
 fn axis(claim: &ClaimResult, mark: Mark, y: f64) -> Option<String> {
-    let measured = claim.measured?;
+    let measured = claim.measured.filter(|_| !claim.claim.contains(" and "))?;
+    let published = claim.published.filter(|_| !claim.is_scaled);
     let interval = claim.interval.map_or([measured; 2], |it| [it.low, it.high]);
-    let shown = [Some(measured), claim.published, claim.bound, Some(interval[0]), Some(interval[1])];
+    let shown = [Some(measured), published, claim.bound, Some(interval[0]), Some(interval[1])];
     let shown: Vec<f64> = shown.into_iter().flatten().filter(|it| it.is_finite()).collect();
     let (least, most) =
         shown.iter().fold((f64::MAX, f64::MIN), |(least, most), &it| (least.min(it), most.max(it)));
@@ -144,7 +138,7 @@ fn axis(claim: &ClaimResult, mark: Mark, y: f64) -> Option<String> {
         "<line x1=\"{low:.1}\" x2=\"{high:.1}\" y1=\"{y:.0}\" y2=\"{y:.0}\" class=\"ci {class}\"/>"
     );
     let _ = writeln!(drawn, "<circle cx=\"{:.1}\" cy=\"{y:.0}\" r=\"4\" class=\"{class}\"/>", at(measured));
-    if let Some(published) = claim.published {
+    if let Some(published) = published {
         let x = at(published);
         let points = format!(
             "{x:.1},{:.0} {:.1},{y:.0} {x:.1},{:.0} {:.1},{y:.0}",

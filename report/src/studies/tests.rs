@@ -48,14 +48,13 @@ fn experiments_of_one_study_share_a_page_and_only_the_studys_claims_are_on_it() 
     let other = result("prime", "Primes", vec![claim(Some("nobody knows"), None)]);
     let documents = [first, second, other];
     let studies = studies(&documents);
-    let tallies: Vec<String> =
-        studies.iter().map(|it| format!("{}: {}", it.file_name(), it.tally())).collect();
+    let tallies: Vec<String> = studies.iter().map(|it| format!("{}: {}", it.file_name, it.tally())).collect();
     assert_eq!(
         tallies,
         ["8-mb: 2 of 2 decided: 1 hold, 1 do not", "primes: 0 of 1 decided: 0 hold, 0 do not"]
     );
     let page = page::study(&studies[0]);
-    assert!(page.contains(r"| it is fast | 200 | 100 \[96, 104\] | holds |"), "{page}");
+    assert!(page.contains(r"| it is fast | a.rate &gt;= 95 | 200 | 100 \[96, 104\] | holds |"), "{page}");
     assert!(page.contains("- the jar has 2 KB: a size."), "{page}");
     assert!(page::index(&studies).contains("| [8 MB](8-mb.md) | 2 of 2 decided: 1 hold, 1 do not | 1 |"));
 }
@@ -74,6 +73,16 @@ fn the_interval_lies_to_the_right_of_the_bound_that_it_exceeds_and_the_published
 }
 
 #[test]
+fn a_claim_about_a_scaled_load_has_a_sign_of_its_own_and_no_published_figure_on_its_axis() {
+    let scaled = ClaimResult { is_scaled: true, ..claim(Some("it is fast"), Some(true)) };
+    let documents = [result("avatar", "8 MB", vec![scaled])];
+    let studies = studies(&documents);
+    assert_eq!(studies[0].tally(), "1 of 1 decided: 1 hold, 0 do not (1 of them scaled)");
+    let drawn = picture::claims(&studies[0]);
+    assert!(drawn.contains("◐ it is fast") && !drawn.contains("<polygon"), "{drawn}");
+}
+
+#[test]
 fn names_of_others_stay_text_in_the_pictures() {
     let hostile = "</text><script>alert(1)</script>&\"'";
     let documents = [result("x", hostile, vec![claim(Some(hostile), Some(false))])];
@@ -88,5 +97,8 @@ fn names_of_others_stay_text_in_the_pictures() {
             }
         }
     }
-    assert_eq!(studies[0].file_name(), "text-script-alert-1-script");
+    assert_eq!(studies[0].file_name, "text-script-alert-1-script");
+    let named = |title: &str| super::free_name(title, &["prime".to_owned()]);
+    assert_eq!([named("Prime"), named("Index"), named("日本語")], ["prime-2", "index-2", "study"]);
+    assert!(named(&"x".repeat(300)).len() < 100, "a file system allows 255 bytes");
 }

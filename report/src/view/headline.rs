@@ -41,7 +41,7 @@ pub(super) enum Direction {
 }
 
 /// The comparison that the question asks for, of virtual threads with platform threads; otherwise that of the best variant. If the one
-/// that is asked for is not decided, another variant on virtual threads that is decided says more.
+/// that is asked for is not decided, another variant on virtual threads that is surely better or worse says more.
 pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let experiment = &document.experiment;
     let all = of_load(document, load);
@@ -52,7 +52,8 @@ pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> 
     let is_virtual = |it: &&Headline<'_>| {
         experiment.variant(&it.comparison.variant).is_some_and(Variant::is_on_virtual_threads)
     };
-    let decided = all.iter().find(|it| it.is_decided() && is_virtual(it));
+    let decided =
+        all.iter().find(|it| it.direction().is_some_and(|to| to != Direction::Same) && is_virtual(it));
     Some(*decided.filter(|_| !asked.is_decided()).unwrap_or(asked))
 }
 

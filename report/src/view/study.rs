@@ -29,7 +29,7 @@ pub struct ClaimLine {
     pub claim: String,
     /// The statement of the study, paraphrased.
     pub says: Option<String>,
-    /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
+    /// The words of [`claim_words`], or [`UNAVAILABLE`].
     pub verdict: &'static str,
     /// Whether the claim was tested on trusted figures and does not hold.
     pub fails: bool,
@@ -76,11 +76,15 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
     let is_judged = |it: &ClaimResult, verdict| it.doubt.is_none() && it.verdict() == verdict;
+    let is_decided =
+        |it: &ClaimResult| is_judged(it, ClaimVerdict::Holds) || is_judged(it, ClaimVerdict::DoesNotHold);
+    let scaled = count(&|it| it.is_scaled && is_decided(it));
     let judged = |verdict: ClaimVerdict| count(&|it| is_judged(it, verdict));
     let denied: Vec<&ClaimResult> =
         document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold)).collect();
     if let [only] = denied[..]
         && judged(ClaimVerdict::Holds) + 1 == document.claims.len()
+        && scaled == 0
     {
         return Some(format!("claims: all hold but {}", only.claim));
     }
@@ -101,7 +105,8 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
         plural(denied.len(), "does not hold", "do not hold"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("claims: {}", parts.join(", ")))
+    let scaled = if scaled > 0 { format!(" ({scaled} of them scaled)") } else { String::new() };
+    (!parts.is_empty()).then(|| format!("claims: {}{scaled}", parts.join(", ")))
 }
 
 fn published_line(document: &ResultDocument, row: &PublishedRow) -> String {
@@ -175,21 +180,30 @@ pub fn measured_words(claim: &ClaimResult, unit: Option<Metric>) -> String {
     claim_figure(measured, unit) + &interval
 }
 
-/// Nobody waits for more rounds than these.
-const TOO_MANY_ROUNDS: u32 = 100;
-
-/// The verdict, and of a claim that is not decided what it lacks: `inconclusive: about 14 rounds would decide it`.
+/// The verdict, with what an open claim lacks, and what a decided one rests on: `inconclusive: about 14 rounds would decide it`.
 #[must_use]
-pub fn verdict_line(claim: &ClaimResult) -> String {
+pub fn verdict_line(document: &ResultDocument, claim: &ClaimResult) -> String {
     let verdict = claim_words(claim);
-    let lacks = match (&claim.doubt, &claim.why, claim.rounds_needed) {
+    let about = match (&claim.doubt, &claim.why, claim.verdict()) {
         (Some(doubt), _, _) if claim.holds.is_some() => reasons::doubt_in_short(doubt),
-        (_, Some(why), _) if claim.holds.is_none() => reasons::not_tried(why),
-        (_, _, Some(rounds)) if rounds > TOO_MANY_ROUNDS => "it is too close to its bound".to_owned(),
-        (_, _, Some(rounds)) => format!("about {rounds} rounds would decide it"),
+        (_, Some(why), ClaimVerdict::NotTried) => reasons::not_tried(why),
+        (_, _, ClaimVerdict::NotDecided) => claim.rounds_needed.map_or_else(
+            || "it is too close to its bound".to_owned(),
+            |rounds| format!("about {rounds} rounds would decide it"),
+        ),
+        _ if claim.is_lower_bound => "a faster load generator would not change it".to_owned(),
+        _ if claim.is_scaled => scaled_loads(document, claim),
         _ => return verdict.to_owned(),
     };
-    format!("{verdict}: {lacks}")
+    format!("{verdict}: {about}")
+}
+
+/// `2,500 clients, scaled from 16 cores`.
+fn scaled_loads(document: &ResultDocument, claim: &ClaimResult) -> String {
+    let stated = document.experiment.claims.iter().find(|it| it.claim == claim.claim);
+    let figures = stated.map(|it| it.expression.figures()).unwrap_or_default();
+    let loads = figures.into_iter().filter_map(|it| document.experiment.load(&it.load));
+    distinct(loads.filter(|load| load.is_scaled()).map(load_words)).join("; ")
 }
 
 /// The note on a claim that only the means decide, because one run has no interval.

@@ -17,6 +17,9 @@ use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use threadcount_model::interval::Interval;
 
+/// Nobody waits for more rounds.
+const MOST_ROUNDS: u32 = 100;
+
 /// How sure the intervals make it that a claim holds or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Certainty {
@@ -42,19 +45,21 @@ pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, analy
     whole
 }
 
-/// The number of rounds that would decide an open claim if they spread as those so far: intervals shrink with the square root of the
-/// rounds. `None` without an interval.
+/// The number of rounds that would decide an open claim if they spread as those so far. `None` without an interval, or if more than
+/// [`MOST_ROUNDS`] would not do.
 pub(super) fn rounds_needed(claim: &Claim, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<u32> {
-    let so_far = rounds.loads().iter().map(|load| load.rounds.len()).max()? as f64;
-    let undecided =
-        claim.comparisons.iter().filter(|it| !matches!(one(it, rounds, analyses), Certainty::Decided(_)));
-    let needed = undecided.map(|comparison| {
-        let known = all_known(comparison, rounds, analyses)?;
-        let shares = known.iter().map(|it| it.half_width / it.by.abs()).filter(|share| *share > 1.0);
-        Some(shares.fold(1.0, f64::max))
-    });
-    let widest = needed.collect::<Option<Vec<f64>>>()?.into_iter().fold(1.0, f64::max);
-    Some((so_far * widest.powi(2)).ceil() as u32)
+    let so_far = rounds.loads().iter().map(|load| load.rounds.len()).max()? as u32;
+    let known = claim.comparisons.iter().map(|it| all_known(it, rounds, analyses));
+    let known: Vec<Known> = known.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
+    let quantile = |rounds: u32| t_quantile(f64::from(rounds - 1), 1.0 - alpha(analyses) / 2.0);
+    let first = quantile(so_far).filter(|_| so_far > 1)?;
+    let is_decided_after = |rounds: u32| {
+        let shrinks =
+            quantile(rounds).map_or(1.0, |it| it / first) * (f64::from(so_far) / f64::from(rounds)).sqrt();
+        let is_known = |it: &Known| it.half_width * shrinks < it.by.abs();
+        known.iter().any(|it| it.by < 0.0 && is_known(it)) || known.iter().all(is_known)
+    };
+    (so_far + 1..=MOST_ROUNDS).find(|rounds| is_decided_after(*rounds))
 }
 
 fn all_known(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Vec<Known>> {
@@ -76,7 +81,7 @@ fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Ce
 }
 
 /// The comparison as pairs of a side that must be the larger one, and the side that must not exceed it.
-fn conditions(comparison: &Comparison) -> Vec<(Expr, Expr)> {
+pub(super) fn conditions(comparison: &Comparison) -> Vec<(Expr, Expr)> {
     let (left, right) = (comparison.left.clone(), comparison.right.clone());
     match comparison.test {
         Test::AtLeast | Test::More => vec![(left, right)],

@@ -36,7 +36,12 @@ impl<'a> ClaimRounds<'a> {
         let mut loads: BTreeMap<&str, BTreeMap<String, BTreeMap<Block, &Record>>> = BTreeMap::new();
         for figure in claim.figures() {
             let runs = || by_block(&complete(records, &figure.variant, &figure.load));
-            loads.entry(&figure.load).or_default().entry(figure.variant.clone()).or_insert_with(runs);
+            let of_load = loads.entry(&figure.load).or_default();
+            let runs = of_load.entry(figure.variant.clone()).or_insert_with(runs);
+            // A run without the figure is no round of the claim; if none has it, the claim says so itself.
+            if runs.values().any(|run| figure.metric.of(run).is_some()) {
+                runs.retain(|_, run| figure.metric.of(run).is_some());
+            }
         }
         let loads = loads.into_iter().map(|(load, runs)| LoadRounds::of(load.to_owned(), runs));
         Self { loads: loads.collect() }

@@ -155,7 +155,7 @@ pub fn claims(document: &ResultDocument) -> Table {
         let unit = study::claim_unit(document, claim);
         let published =
             claim.published.map_or_else(|| "–".to_owned(), |value| study::claim_figure(value, unit));
-        let verdict = study::verdict_line(claim);
+        let verdict = study::verdict_line(document, claim);
         let says = claim.says.clone().unwrap_or_default();
         let decided = decided_words(claim).to_owned();
         vec![claim.claim.clone(), says, verdict, decided, published, study::measured_words(claim, unit)]
