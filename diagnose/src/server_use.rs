@@ -10,6 +10,8 @@ use threadcount_machine::process_sockets::{Connection, ProcessSockets};
 pub struct ServerUse {
     /// A request came, and nothing was sent since, at both looks.
     pub unanswered: usize,
+    /// The number of these connections at which the process waits for more: what came last may need no answer, as the pong of a WebSocket.
+    pub awaited: usize,
     /// How long ago the request came that has been unanswered for longest.
     pub oldest_ms: u32,
     /// Bytes lay unread at both looks.
@@ -66,6 +68,7 @@ impl ServerUse {
         Self {
             own_calls: own.first().map(|port| OwnCalls { requests: own.len(), port: *port }),
             unanswered: unanswered.len(),
+            awaited: unanswered.iter().filter(|it| it.is_awaited).count(),
             oldest_ms: unanswered.iter().filter_map(age_ms).max().unwrap_or_default(),
             not_accepted: unread.iter().filter(|it| !it.is_accepted).count(),
             unread: unread.len(),
@@ -145,6 +148,7 @@ mod tests {
             unread_bytes,
             unsent_bytes: 0,
             is_accepted: true,
+            is_awaited: false,
             counters: Some(counters),
         }
     }
@@ -164,6 +168,14 @@ mod tests {
         assert!(used.is_asked());
         let only_idle = of(vec![idle(0)], vec![idle(3_000)]);
         assert!(!only_idle.is_asked());
+    }
+
+    #[test]
+    fn an_unanswered_connection_at_which_more_is_waited_for_may_need_no_answer() {
+        let pong = Connection { is_awaited: true, ..connection(1, (200, 9_000), (80, 3_500), 0) };
+        let waits = connection(2, (200, 9_000), (80, 3_500), 0);
+        let used = of(vec![pong, waits], vec![pong, waits]);
+        assert_eq!((used.unanswered, used.awaited), (2, 1));
     }
 
     #[test]

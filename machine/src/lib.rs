@@ -51,6 +51,7 @@ pub mod process_sockets;
 pub mod process_state;
 pub mod process_tree;
 pub mod public_address;
+mod read_interest;
 pub mod read_limit;
 pub mod resource_limits;
 pub mod running_java;

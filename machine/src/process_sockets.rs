@@ -1,5 +1,6 @@
 //! The TCP sockets of a process: its listening ports, its connections, and their unread data.
 
+use super::read_interest::awaited_inodes;
 use super::sock_diag::{Ports, counters_by_ports};
 use super::tcp_counters::TcpCounters;
 use procfs::net::{TcpNetEntry, TcpState};
@@ -18,6 +19,8 @@ pub struct Connection {
     pub unsent_bytes: u32,
     /// Whether the process has accepted the connection; until then it belongs to the kernel.
     pub is_accepted: bool,
+    /// Whether the process waits for what the other side sends next.
+    pub is_awaited: bool,
     /// The kernel's counters; `None` for a process in another network namespace, or if the kernel does not report them.
     pub counters: Option<TcpCounters>,
 }
@@ -40,13 +43,15 @@ impl ProcessSockets {
         let entries: Vec<TcpNetEntry> =
             [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten().collect();
         let counters = if is_our_network(pid) { counters_by_ports() } else { HashMap::new() };
-        Some(of_entries(&entries, &inodes, &counters))
+        let awaited = awaited_inodes(pid);
+        Some(of_entries(&entries, &inodes, &awaited, &counters))
     }
 }
 
 fn of_entries(
     entries: &[TcpNetEntry],
     inodes: &HashSet<u64>,
+    awaited: &HashSet<u64>,
     counters: &HashMap<Ports, TcpCounters>,
 ) -> ProcessSockets {
     let is_own = |entry: &&TcpNetEntry| inodes.contains(&entry.inode);
@@ -71,6 +76,7 @@ fn of_entries(
             unread_bytes: entry.rx_queue,
             unsent_bytes: entry.tx_queue,
             is_accepted,
+            is_awaited: awaited.contains(&entry.inode),
             counters: counters.get(&(local_port, entry.remote_address.port())).copied(),
         };
         if is_inbound { sockets.inbound.push(connection) } else { sockets.outbound.push(connection) }

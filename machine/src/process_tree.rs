@@ -8,6 +8,7 @@ use super::jvm_threads::{JvmCpu, JvmThreads};
 use super::mapped_jvm::{KnownJvms, is_jvm};
 use super::open_files::OpenFiles;
 use super::process_sockets::socket_inodes;
+use super::read_interest::awaited_inodes;
 use procfs::process::{Process, Stat, all_processes};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -131,6 +132,11 @@ impl ProcessTree {
     #[must_use]
     pub fn open_files(&self) -> Option<OpenFiles> {
         self.members.values().filter_map(OpenFiles::read).reduce(OpenFiles::nearer)
+    }
+
+    /// The inodes of the sockets at which members wait for what is sent next.
+    pub(crate) fn awaited_inodes(&self) -> HashSet<u64> {
+        self.pids().flat_map(|pid| awaited_inodes(pid.unsigned_abs())).collect()
     }
 
     /// The inodes of all sockets of the members.

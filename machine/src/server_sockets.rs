@@ -41,6 +41,10 @@ impl SocketReading {
 /// Reads the sockets of one server.
 pub(super) struct SocketReader {
     own: HashSet<u64>,
+    /// The sockets at which the server waits for more, read while one seems to have an old request.
+    awaited: HashSet<u64>,
+    awaited_again: Instant,
+    has_old: bool,
     ports_again: Instant,
     again: Instant,
     segments: SegmentCounter,
@@ -51,6 +55,9 @@ impl SocketReader {
     pub fn new() -> Self {
         Self {
             own: HashSet::new(),
+            awaited: HashSet::new(),
+            awaited_again: Instant::now(),
+            has_old: false,
             ports_again: Instant::now(),
             again: Instant::now(),
             segments: SegmentCounter::default(),
@@ -69,7 +76,13 @@ impl SocketReader {
             self.own = server.socket_inodes();
             self.ports_again = now + PORTS_AGAIN;
         }
-        let reading = reading(&sockets, &self.own, &mut self.segments);
+        let has_old = sockets.iter().any(|it| self.own.contains(&it.inode) && it.has_request_for_ms(OLD_MS));
+        if has_old && (!self.has_old || now >= self.awaited_again) {
+            self.awaited = server.awaited_inodes();
+            self.awaited_again = now + PORTS_AGAIN;
+        }
+        self.has_old = has_old;
+        let reading = reading(&sockets, &self.own, &self.awaited, &mut self.segments);
         let reading =
             reading.map(|it| SocketReading { neighbours: self.neighbours.read(&sockets, &self.own), ..it });
         self.again = now + rest_after(began_cpu_ns);
@@ -77,10 +90,12 @@ impl SocketReader {
     }
 }
 
-/// One reading. `inodes` are those of the server's sockets.
+/// One reading. `inodes` are those of the server's sockets, and it waits for more at those of `awaited`: what was sent there long ago needs no
+/// response.
 fn reading(
     sockets: &[TcpSocket],
     inodes: &HashSet<u64>,
+    awaited: &HashSet<u64>,
     segments: &mut SegmentCounter,
 ) -> Option<SocketReading> {
     let is_own = |it: &&TcpSocket| it.state == SocketState::Listen && inodes.contains(&it.inode);
@@ -103,10 +118,13 @@ fn reading(
     };
     let connections = || sockets.iter().filter(is_at_port);
     let count = |is_meant: fn(&TcpSocket) -> bool| connections().filter(|it| is_meant(it)).count() as u32;
+    let is_old = |it: &&TcpSocket| it.has_request_for_ms(OLD_MS);
+    let without_response =
+        connections().filter(is_old).filter(|it| awaited.contains(&it.inode)).count() as u32;
     Some(SocketReading {
         connections: connections().count() as u32,
-        in_flight: count(TcpSocket::has_request),
-        old_requests: count(|it| it.has_request_for_ms(OLD_MS)),
+        in_flight: count(TcpSocket::has_request) - without_response,
+        old_requests: count(|it| it.has_request_for_ms(OLD_MS)) - without_response,
         not_accepted: count(|it| it.inode == 0),
         accept_queue_limit: listening.iter().map(|it| it.send_queue).max().unwrap_or_default(),
         dropped: listening.iter().map(|it| u64::from(it.drops)).sum(),
@@ -163,7 +181,7 @@ mod tests {
     fn in_port(port: u16) -> SocketReading {
         let sockets = tcp_sockets().expect("readable");
         let own = sockets.iter().filter(|it| it.local_port == port).map(|it| it.inode).collect();
-        reading(&sockets, &own, &mut SegmentCounter::default()).expect("it listens")
+        reading(&sockets, &own, &HashSet::new(), &mut SegmentCounter::default()).expect("it listens")
     }
 
     /// Waits for a reading that satisfies `is_it`, because what was sent may not have arrived yet.

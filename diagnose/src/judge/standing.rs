@@ -26,7 +26,7 @@ const LONG_WAIT_SECONDS: f64 = 0.25;
 const LONG_POLL: Duration = Duration::from_secs(120);
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
-    let server = evidence.server.clone().unwrap_or_default();
+    let mut server = evidence.server.clone().unwrap_or_default();
     let is_nothing_answered = server.is_nothing_answered();
     let mut groups = standing_groups(evidence, &server);
     if is_nothing_answered {
@@ -34,6 +34,11 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         let is_alone = groups.is_empty();
         groups.extend(moving_groups(evidence).into_iter().filter(|it| it.computes || is_alone));
     }
+    if groups.is_empty() {
+        // No thread has a request, and what its clients sent last is none where the server waits for more.
+        server.unanswered -= server.awaited;
+    }
+    let is_nothing_answered = server.is_nothing_answered();
     // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer, or for longer than any of them
     // lasts. One that sleeps again and again may have a limit, too, which its stack does not show: where nothing at all is answered, the
     // cause is unknown.

@@ -6,7 +6,7 @@ use crate::java;
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::process_sockets::ProcessSockets;
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Pools.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Loops.java"),
@@ -22,6 +22,7 @@ const SOURCES: [&str; 7] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Backlogs.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Limiters.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Children.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/OneWay.java"),
 ];
 const GIVE_UP: Duration = Duration::from_secs(120);
 pub const KINDS: [&str; 2] = ["platform", "virtual"];
@@ -381,6 +382,28 @@ fn an_idle_server_and_long_polls_do_not_hang() {
         on_all(mode, clients, |diagnosis, how| {
             assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(0)), "{how}");
         });
+    }
+}
+
+/// As idle WebSockets, whose last message is the pong of the client.
+#[test]
+fn clients_that_sent_what_needs_no_response_do_not_hang() {
+    const PONG: &[u8] = b"\x8a\x80\x00\x00\x00\x00";
+    let folder = classes();
+    for java in [21, 25] {
+        let service = Service::start(java, "one-way", "platform", 0, folder.path());
+        let switched = |_| {
+            let mut client = ask(service.port);
+            assert!(client.read(&mut [0; 100]).unwrap() > 0);
+            sleep(Duration::from_millis(50));
+            client.write_all(PONG).unwrap();
+            client
+        };
+        let _clients: Vec<TcpStream> = (0..8).map(switched).collect();
+        let diagnosis = service.diagnose(folder.path());
+        assert_eq!((diagnosis.kind(), diagnosis.code), ("idle", Some(0)), "{}", diagnosis.text);
+        let (_, told) = service.told_by("watch", &["-d", "15s"]);
+        assert!(!told.contains("no response"), "{told}");
     }
 }
 

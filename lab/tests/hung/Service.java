@@ -46,6 +46,11 @@ class Service {
     static volatile boolean forever = true;
 
     public static void main(String[] arguments) throws Exception {
+        if (arguments[0].equals("one-way")) {
+            OneWay server = new OneWay();
+            System.out.println(server.port());
+            server.run();
+        }
         ExecutorService threads = arguments[1].equals("virtual") ? Executors.newVirtualThreadPerTaskExecutor()
                 : Executors.newFixedThreadPool(arguments[0].equals("slow-client") ? 4 : 100);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_024);
