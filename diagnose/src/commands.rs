@@ -79,8 +79,9 @@ impl Commands {
         Ok((threads, text))
     }
 
-    /// By the probe, which ends at once, and adds to a file that is there. The reason where the JVM does not load it, or cannot run it.
-    pub fn locks(&self, number: usize) -> Result<LockSnapshot, String> {
+    /// By the probe, which ends at once, and adds to a file that is there. The reason where the JVM does not load it, or cannot run it. The
+    /// JVM has about so many threads.
+    pub fn locks(&self, number: usize, threads: usize) -> Result<LockSnapshot, String> {
         self.folder.as_ref().map_err(Clone::clone)?;
         let jar = self.jar.as_ref().map_err(Clone::clone)?;
         let name = format!("locks-{number}.jsonl");
@@ -88,7 +89,7 @@ impl Commands {
         let limit_ms = (self.left() / 2).min(LONGEST_LOCKS).as_millis();
         let argument =
             format!("out=file:{},level=locks,limit_ms={limit_ms}", encoded(&self.inside.join(&name)));
-        probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left())
+        probe::load_agent(&self.jvm, jar, &argument, &Need::locks_of(threads as u64), self.left())
             .map_err(|error| error.to_string())?;
         locks::parse(&self.read(&name)?)
     }

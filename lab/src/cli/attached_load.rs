@@ -28,6 +28,7 @@ use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::listener::listener;
 use threadcount_machine::other_processes::OtherProcesses;
+use threadcount_machine::probe::attach::check_room;
 use threadcount_machine::probe::{Attached, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::experiment::{Experiment, LoadSpec};
@@ -124,6 +125,7 @@ pub(super) fn run(
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    check_room(pid).into_diagnostic()?;
     let warm_up = alone(&plan, &stop);
     let attached = Attached::to(pid, &jar, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;

@@ -26,6 +26,7 @@ use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
+use threadcount_machine::attach::{self, Lack, Need};
 use threadcount_machine::lost_cpu::LostCpuMeter;
 use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::probe::attach::AttachError;
@@ -106,6 +107,8 @@ pub enum CrossoverFailure {
          measures. Stop them, or write --beside-others"
     )]
     OtherTraffic { tasks: u64, seconds: f64 },
+    #[error("{threads} more threads in this JVM could leave its application none: {lack}")]
+    NoRoom { threads: u64, lack: Lack },
     #[error("{}", .0.lines().join("\n"))]
     Hangs(Box<Hang>),
     #[error("no expected response for {0} s")]
@@ -125,10 +128,14 @@ pub enum CrossoverFailure {
 
 impl miette::Diagnostic for CrossoverFailure {
     fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
-        let is_unsupported = matches!(self, Self::Unsupported { .. });
-        is_unsupported.then(|| -> Box<dyn Display> {
-            Box::new("compare --variant NAME=COMMAND, once for each kind of thread, compares any server in fresh processes")
-        })
+        let help = match self {
+            Self::Unsupported { .. } => {
+                "compare --variant NAME=COMMAND, once for each kind of thread, compares any server in fresh processes"
+            }
+            Self::NoRoom { .. } => "--treatments own,virtual starts none",
+            _ => return None,
+        };
+        Some(Box::new(help))
     }
 }
 
@@ -153,6 +160,7 @@ pub fn run(
         order.treatments = usual_treatments(own_threads, in_flight(order.plan));
     }
     let order = &order;
+    check_room_for_pools(order)?;
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
     let alone = order.alone.filter(|it| order.treatments.contains(it));
     session.switch_to(alone.unwrap_or(baseline), order.port)?;
@@ -264,6 +272,18 @@ fn server_on(session: &CrossoverSession, port: u16) -> Result<SwitchableServer, 
         CrossoverFailure::NothingListens(port),
         |other| CrossoverFailure::Unsupported { port, server: other.server, why: other.why },
     ))
+}
+
+/// Checks that the JVM may start the threads of all pools, which stay until the end. A pool starts a thread for a request that finds none free.
+fn check_room_for_pools(order: &CrossoverOrder<'_>) -> Result<(), CrossoverFailure> {
+    let most = in_flight(order.plan);
+    let pools = order.treatments.iter().map(|it| match it {
+        Treatment::Platform { threads } => u64::from(most.min(*threads)),
+        Treatment::Own | Treatment::Virtual { .. } => 0,
+    });
+    let threads: u64 = pools.sum();
+    let lack = attach::lack(order.pid, &Need::for_threads(threads)).filter(|_| threads > 0);
+    lack.map_or(Ok(()), |lack| Err(CrossoverFailure::NoRoom { threads, lack }))
 }
 
 fn look_for_others(session: &CrossoverSession) -> Result<(), CrossoverFailure> {

@@ -1,3 +1,4 @@
+import com.sun.net.httpserver.HttpServer;
 import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -5,8 +6,12 @@ import java.io.InputStreamReader;
 import java.lang.invoke.MethodHandles;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 
 /** A service that answers each line, and takes on demand all that its limits leave. */
 public class Answers {
@@ -25,6 +30,9 @@ public class Answers {
                 case "files" -> files();
                 case "litter" -> litter(Long.parseLong(words[1]));
                 case "collect" -> System.gc();
+                case "direct" -> KEPT.add(ByteBuffer.allocateDirect(Integer.parseInt(words[1])));
+                case "serve" -> serve();
+                case "deep" -> deep(words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
                 default -> { }
             }
             System.out.println("answer: " + line);
@@ -48,6 +56,40 @@ public class Answers {
             .filter(it -> it.getName().equals("Compressed Class Space")).findFirst().orElseThrow();
         while (space.getUsage().getMax() - space.getUsage().getCommitted() > leftBytes) {
             KEPT.add(MethodHandles.lookup().defineHiddenClass(own, false, MethodHandles.Lookup.ClassOption.STRONG));
+        }
+    }
+
+    /** Responds on the thread that accepts, and prints its port. */
+    private static void serve() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 64);
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(204, -1);
+            exchange.close();
+        });
+        server.start();
+        System.out.println("port: " + server.getAddress().getPort());
+    }
+
+    /** Starts threads that stand, each below so many calls. */
+    private static void deep(String kind, int threads, int calls) throws InterruptedException {
+        ThreadFactory factory = kind.equals("virtual") ? Thread.ofVirtual().factory() : Thread.ofPlatform().daemon().factory();
+        CountDownLatch standing = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            factory.newThread(() -> stand(calls, standing)).start();
+        }
+        standing.await();
+    }
+
+    private static void stand(int calls, CountDownLatch standing) {
+        if (calls > 0) {
+            stand(calls - 1, standing);
+            return;
+        }
+        standing.countDown();
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
         }
     }
 

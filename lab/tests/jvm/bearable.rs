@@ -1,5 +1,5 @@
-//! Our tools never end a JVM that is close to a limit. `diagnose` and `watch` answer with a result or with a sentence that names the limit,
-//! and the JVM continues.
+//! Our tools never end a JVM that is close to a limit. `diagnose`, `watch` and `compare --attach` answer with a result or with a sentence that
+//! names the limit, and the JVM continues.
 
 use crate::group::Group;
 use crate::java;
@@ -13,10 +13,14 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
+use threadcount_machine::attach::{JvmProcess, Need};
+use threadcount_machine::probe::attach::load_agent;
+use threadcount_machine::probe::jar;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Answers.java");
 const BOTH: [u16; 2] = [21, 25];
 const MIB: u64 = 1 << 20;
+const GIVE_UP: Duration = Duration::from_secs(120);
 /// With this flag a JVM ends at the first memory that it cannot have.
 const EXITS: &str = "-XX:+ExitOnOutOfMemoryError";
 /// A limit for files. A recording needs more than twice as much in one file.
@@ -31,7 +35,9 @@ struct Answers {
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     user: u32,
-    _classes: tempfile::TempDir,
+    /// The port at which it serves requests; `None`: it serves none.
+    port: Option<u16>,
+    classes: tempfile::TempDir,
 }
 
 impl Answers {
@@ -62,7 +68,7 @@ impl Answers {
         jvm.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut jvm = jvm.spawn().unwrap();
         let (to, from) = (jvm.stdin.take().unwrap(), BufReader::new(jvm.stdout.take().unwrap()));
-        let mut started = Self { jvm, to, from, user, _classes: classes };
+        let mut started = Self { jvm, to, from, user, port: None, classes };
         started.read_answer("up");
         started
     }
@@ -77,7 +83,15 @@ impl Answers {
         while line.trim_end() != format!("answer: {expected}") {
             line.clear();
             assert!(self.from.read_line(&mut line).unwrap() > 0, "the JVM has ended");
+            self.port = line.trim_end().strip_prefix("port: ").map(|it| it.parse().unwrap()).or(self.port);
         }
+    }
+
+    /// In a control group of its own.
+    fn start_in(group: &Group, feature: u16, flags: &[&str]) -> Self {
+        let processes = group.processes().display().to_string();
+        let below = ["sh", "-c", "echo $$ > \"$0\" && exec \"$@\"", &processes];
+        Self::start_as(0, &below, feature, flags)
     }
 
     fn ask(&mut self, question: &str) {
@@ -113,12 +127,22 @@ impl Answers {
         told
     }
 
-    /// Diagnoses and watches the JVM, and checks what each command prints.
+    /// Diagnoses and watches the JVM, loads it if it serves requests, and checks what each command prints.
     fn bears(&mut self, diagnosed: &str, watched: &str) {
         let told = self.told(&["diagnose"]);
         assert!(told.contains(diagnosed), "{told}");
         let told = self.told(&["watch", "-d", "1s"]);
         assert!(told.contains(watched), "{told}");
+        for kind in [&[][..], &["--crossover"][..]] {
+            let told = self.port.is_some().then(|| self.compared(kind));
+            assert!(told.as_ref().is_none_or(|told| told.contains(watched)), "{told:?}");
+        }
+    }
+
+    fn compared(&mut self, more: &[&str]) -> String {
+        let url = format!("http://127.0.0.1:{}/", self.port.expect("it serves requests"));
+        let all = [&["compare", "--url", &url][..], more, &["--attach"][..]].concat();
+        self.told(&all)
     }
 }
 
@@ -178,6 +202,7 @@ impl Drop for Mounted {
 fn as_many_threads_as_the_user_may_have() {
     let user = 2_000_000_000 + std::process::id();
     let mut full = Answers::start_as(user, &[], 25, &[]);
+    full.ask("serve");
     full.limit(&format!("--nproc={}:", full.count("task")));
     full.bears("(`ulimit -u`)", "(`ulimit -u`)");
     let mut roomy = Answers::start_as(user + 1, &[], 25, &[]);
@@ -211,10 +236,67 @@ fn as_many_threads_as_the_creator_of_its_user_namespace_could_have() {
 fn as_many_threads_as_the_control_group_may_have() {
     on_both(|feature| {
         let group = Group::with_processes(&format!("bearable-{feature}"));
-        let mut full = Answers::start(feature, &[]);
-        fs::write(group.processes(), full.pid()).unwrap();
+        let mut full = Answers::start_in(&group, feature, &[]);
+        full.ask("serve");
         group.limit_processes(full.count("task"));
         full.bears("pids.max`)", "pids.max`)");
+    });
+}
+
+#[test]
+fn as_many_threads_as_a_crossover_leaves_the_application() {
+    on_both(|feature| {
+        let group = Group::with_processes(&format!("crossover-{feature}"));
+        let mut jvm = Answers::start_in(&group, feature, &[]);
+        jvm.ask("serve");
+        group.limit_processes(jvm.count("task") + 40);
+        let told = jvm.compared(&["-c", "64", "--crossover", "--treatments", "own,platform-64"]);
+        assert!(told.contains("64 more threads in this JVM") && told.contains("pids.max`)"), "{told}");
+    });
+}
+
+#[test]
+fn as_much_memory_as_the_control_group_may_have() {
+    on_both(|feature| {
+        let group = Group::with_memory(&format!("full-{feature}"));
+        let mut full = Answers::start_in(&group, feature, &[]);
+        full.ask("serve");
+        group.leave_memory(4 * MIB);
+        full.bears("its control group uses", "its control group uses");
+    });
+}
+
+/// What a JVM prints of its threads takes memory, too, and more where it has more of them.
+#[test]
+fn less_memory_than_a_dump_of_many_threads_takes() {
+    on_both(|feature| {
+        let group = Group::with_memory(&format!("dump-{feature}"));
+        let mut full = Answers::start_in(&group, feature, &["-Xss256k"]);
+        full.ask("deep platform 2000 60");
+        group.leave_memory(12 * MIB);
+        let told = full.told(&["diagnose"]);
+        assert!(told.contains("its control group uses"), "{told}");
+    });
+}
+
+#[test]
+fn a_control_group_whose_memory_runs_out_while_it_is_watched() {
+    on_both(|feature| {
+        let group = Group::with_memory(&format!("watched-{feature}"));
+        let mut jvm = Answers::start_in(&group, feature, &[]);
+        reached_while_watched(&mut jvm, |_| group.leave_memory(16 * MIB), "its control group uses");
+    });
+}
+
+#[test]
+fn as_much_cpu_time_as_it_may_have() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &[]);
+        let stat = fs::read_to_string(format!("/proc/{}/stat", full.pid())).unwrap();
+        let ticks = stat.rsplit(')').next().unwrap().split_whitespace().skip(11).take(2);
+        let used_s = ticks.map(|it| it.parse::<u64>().unwrap()).sum::<u64>() / 100;
+        full.limit(&format!("--cpu={}:", used_s + 3));
+        full.bears("(`ulimit -t`)", "(`ulimit -t`)");
     });
 }
 
@@ -222,6 +304,7 @@ fn as_many_threads_as_the_control_group_may_have() {
 fn as_many_open_files_as_it_may_have() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &[]);
+        full.ask("serve");
         full.limit(&format!("--nofile={}:", full.count("fd") + 2));
         full.bears("(`ulimit -n`)", "(`ulimit -n`)");
     });
@@ -231,7 +314,17 @@ fn as_many_open_files_as_it_may_have() {
 fn as_much_address_space_as_it_may_have() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &[]);
+        full.ask("serve");
         full.limit(&format!("--as={}:", full.status_bytes("VmSize:") + 4 * MIB));
+        full.bears("(`ulimit -v`)", "(`ulimit -v`)");
+    });
+}
+
+#[test]
+fn less_address_space_than_the_stack_of_a_thread_takes() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-Xss128m"]);
+        full.limit(&format!("--as={}:", full.status_bytes("VmSize:") + 64 * MIB));
         full.bears("(`ulimit -v`)", "(`ulimit -v`)");
     });
 }
@@ -240,6 +333,7 @@ fn as_much_address_space_as_it_may_have() {
 fn as_much_data_as_it_may_have() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &[]);
+        full.ask("serve");
         full.limit(&format!("--data={}:", full.status_bytes("VmData:") + 2 * MIB));
         full.bears("(`ulimit -d`)", "(`ulimit -d`)");
     });
@@ -287,6 +381,35 @@ fn a_full_heap() {
     });
 }
 
+/// All of them together take more than the heap has left.
+#[test]
+fn a_heap_with_less_room_than_the_stacks_of_its_threads_take() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-Xmx128m", EXITS]);
+        full.ask("deep virtual 3000 100");
+        full.ask(&format!("fill {}", 16 * MIB));
+        let found = JvmProcess::find(full.jvm.id()).unwrap();
+        let lines = full.classes.path().join("locks");
+        let argument = format!("out=file:{},level=locks,limit_ms=60000", lines.display());
+        load_agent(&found, &jar::find().unwrap(), &argument, &Need::LOCKS, GIVE_UP).unwrap();
+        full.ask("still there");
+        assert!(fs::read_to_string(&lines).unwrap().contains(r#""type":"end""#));
+    });
+}
+
+#[test]
+fn a_heap_and_a_class_space_that_are_filled_while_it_is_watched() {
+    on_both(|feature| {
+        // More than its survivor space, which the application cannot have.
+        let mut jvm = Answers::start(feature, &["-Xmx40m", EXITS]);
+        let filled = format!("fill {}", 3 * MIB);
+        reached_while_watched(&mut jvm, |jvm| jvm.ask(&filled), "has taken nearly all of its heap");
+        let mut jvm = Answers::start(feature, &["-Xmx128m", "-XX:CompressedClassSpaceSize=16m", EXITS]);
+        let words = "has taken nearly all of its Compressed Class Space";
+        reached_while_watched(&mut jvm, |jvm| jvm.ask("classes 300000"), words);
+    });
+}
+
 #[test]
 fn garbage_in_a_small_heap_is_no_full_heap_once_it_was_collected() {
     on_both(|feature| {
@@ -311,6 +434,7 @@ fn a_full_metaspace() {
 fn a_full_class_space() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &["-Xmx128m", "-XX:CompressedClassSpaceSize=16m", EXITS]);
+        full.ask("serve");
         full.ask("classes 300000");
         full.bears("(`-XX:CompressedClassSpaceSize`)", "(`-XX:CompressedClassSpaceSize`)");
     });
@@ -354,9 +478,13 @@ fn reached_while_watched(jvm: &mut Answers, reach: impl FnOnce(&mut Answers), wo
     assert!(lines.any(|line| line.contains("\"type\":\"events_until\"")), "it has no recording");
     reach(jvm);
     assert!(lines.any(|line| line.contains(words)), "{words}");
-    kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
+    // Without events it goes on; else it ends by itself.
+    let goes_on = words == EVENTS_ENDED;
+    if goes_on {
+        kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
+    }
     lines.for_each(drop);
-    assert!(watch.wait().unwrap().success());
+    assert_eq!(watch.wait().unwrap().code(), Some(i32::from(!goes_on)));
     thread::sleep(Duration::from_millis(500));
     jvm.ask("still there");
 }

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use threadcount_machine::cgroup::Membership;
 use threadcount_machine::cgroup::membership::Levels;
+use threadcount_machine::cgroup::{Membership, memory};
 
 /// A control group below our own one. It is removed when it is dropped; its processes must have ended.
 pub struct Group(PathBuf);
@@ -36,6 +36,22 @@ impl Group {
     /// Limits the number of threads.
     pub fn limit_processes(&self, most: usize) {
         fs::write(self.0.join("pids.max"), most.to_string()).unwrap();
+    }
+
+    /// A group that can limit its memory.
+    pub fn with_memory(name: &str) -> Self {
+        let memory = Membership::of_process(std::process::id()).memory;
+        Self::below(&memory.expect("a control group of ours for memory"), name)
+    }
+
+    /// Leaves its processes so many bytes more than they have.
+    pub fn leave_memory(&self, left_bytes: u64) {
+        let is_v2 = self.0.join("memory.max").exists();
+        let limit = self.0.join(if is_v2 { "memory.max" } else { "memory.limit_in_bytes" });
+        // Only a group with a limit tells its use.
+        fs::write(&limit, (1_u64 << 40).to_string()).unwrap();
+        let levels = Levels { is_v2, folders: vec![self.0.clone()] };
+        fs::write(&limit, (memory::uses(&levels)[0].used_bytes + left_bytes).to_string()).unwrap();
     }
 
     fn below(levels: &Levels, name: &str) -> Self {

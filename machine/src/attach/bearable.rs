@@ -2,9 +2,8 @@
 //! cannot commit memory, and the application suffers if we take the last thread or file. So the limits are read from the kernel before
 //! anything is sent.
 
-use super::thread_trial;
+use super::{java_room, process, thread_trial};
 use crate::cgroup::{Membership, memory};
-use crate::open_files::OpenFiles;
 use procfs::process::{Limit, LimitValue, Process, all_processes};
 use procfs::{Current, LoadAverage, Meminfo};
 use std::fmt;
@@ -12,7 +11,10 @@ use std::fs;
 use std::path::Path;
 use threadcount_model::figures;
 
+const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
+/// The largest stack that HotSpot accepts.
+const GIB: u64 = 1 << 30;
 
 /// The capabilities that free a process from the kernel's limit on a user's processes (`copy_process` in kernel/fork.c).
 const UNLIMITED: u64 = 1 << CAP_SYS_ADMIN | 1 << CAP_SYS_RESOURCE;
@@ -37,6 +39,7 @@ pub(super) enum Resource {
     MetaspaceBytes,
     CodeCacheBytes,
     ClassSpaceBytes,
+    CpuSeconds,
 }
 
 impl Resource {
@@ -52,12 +55,14 @@ impl Resource {
             Self::MetaspaceBytes => "of metaspace",
             Self::CodeCacheBytes => "of code cache",
             Self::ClassSpaceBytes => "of class space",
+            Self::CpuSeconds => "of CPU time",
         }
     }
 
     fn amount(self, amount: u64) -> String {
         match self {
             Self::Threads | Self::OpenFiles | Self::Mappings => figures::whole(amount as f64),
+            Self::CpuSeconds => format!("{amount} s"),
             _ => figures::bytes(amount),
         }
     }
@@ -66,28 +71,59 @@ impl Resource {
 /// The amount of each resource that must be free before a JVM gets a request: what the request took with Java 21 and 25 when measured, and
 /// as much again for what the application takes at the same moment.
 ///
-/// The order is that of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace, code cache
-/// and class space.
+/// The order is that of [`Resource`]: threads, open files, mappings, the bytes of address space, memory, heap, metaspace, code cache and
+/// class space, and seconds of CPU time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need([u64; 9]);
+pub struct Need([u64; 10]);
 
 impl Need {
     /// The attach listener: 1 thread, its socket and a connection, 4 mappings, 1 MiB.
-    pub(super) const LISTENER: Self = Self([8, 8, 32, 16 * MIB, 8 * MIB, 0, 0, 0, 0]);
+    pub(super) const LISTENER: Self = Self([8, 8, 32, 16 * MIB, 8 * MIB, 0, 0, 0, 0, 1]);
     /// A thread dump as JSON, which Java code writes: 2.4 MiB of heap, 4.2 MiB of metaspace, 0.4 MiB of class space, 1.5 MiB of code, 9 MiB
     /// in all.
-    pub(super) const DUMP: Self = Self([0, 4, 32, 0, 24 * MIB, 4 * MIB, 5 * MIB, MIB, MIB]);
+    pub(super) const DUMP: Self = Self([0, 4, 32, 24 * MIB, 24 * MIB, 4 * MIB, 5 * MIB, MIB, MIB, 4]);
     /// A probe that reads the owners of locks and ends: 2 threads, 3 files, 40 mappings, 24 MiB with the listener, 12 MiB of heap
     /// that become garbage, 3.3 MiB of metaspace, 0.4 MiB of class space, 3.5 MiB of code with what is compiled meanwhile.
-    pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB, MIB]);
+    pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB, MIB, 4]);
+    /// The same in a JVM with so many threads, of any kind: each may stand in a queue that is read whole, at 80 bytes.
+    #[must_use]
+    pub const fn locks_of(threads: u64) -> Self {
+        let mut need = Self::LOCKS;
+        need.0[Resource::HeapBytes as usize] += threads * 160;
+        need
+    }
+
+    /// A dump that the JVM prints: Java 21 keeps all of it in memory, up to 10 MiB, and twice while that grows.
+    pub(super) fn printed(threads: u64) -> Self {
+        let mut need = Self([0; 10]);
+        need.0[Resource::MemoryBytes as usize] = 8 * MIB + (threads * 8 * KIB).min(20 * MIB);
+        need
+    }
+
     /// A probe that stays, with its recording: 12 threads, 13 files, 69 mappings, 62 MiB with the listener, 8 MiB of heap that stay,
     /// 13 MiB of metaspace, 1.5 MiB of class space, 8 MiB of code.
-    pub const WATCH: Self = Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 20 * MIB, 4 * MIB, 3 * MIB]);
+    pub const WATCH: Self =
+        Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 20 * MIB, 4 * MIB, 3 * MIB, 10]);
+    /// What has to stay free while the probe is in a JVM, and the application takes more. The probe itself looks at its heap.
+    pub(crate) const STAY: Self = Self([0, 0, 0, 0, 32 * MIB, 0, 0, 0, 0, 5]);
+
+    /// So many platform threads: each has a stack of 1 MiB, of which it touches little, in two mappings.
+    #[must_use]
+    pub const fn for_threads(threads: u64) -> Self {
+        Self([threads + 12, 0, 2 * threads, threads * MIB, threads * MIB / 8, 0, 0, 0, 0, 0])
+    }
+
+    /// The same where the stack of a thread takes more than the usual 1 MiB. Half of the threads are the application's.
+    const fn with_stacks(mut self, stack_bytes: u64) -> Self {
+        let stacks = self.0[Resource::Threads as usize].div_ceil(2);
+        self.0[Resource::AddressBytes as usize] += stacks * stack_bytes.saturating_sub(MIB);
+        self
+    }
 
     /// The need of the same request when it is repeated, when its classes are already loaded.
     pub(super) const fn again(&self) -> Self {
-        let [threads, files, mappings, address, memory, heap, ..] = self.0;
-        Self([threads, files, mappings, address, memory, heap, 0, 0, 0])
+        let [threads, files, mappings, address, memory, heap, _, _, _, cpu_s] = self.0;
+        Self([threads, files, mappings, address, memory, heap, 0, 0, 0, cpu_s])
     }
 
     const fn amount(&self, resource: Resource) -> u64 {
@@ -137,8 +173,24 @@ impl fmt::Display for Lack {
 }
 
 /// The first limit of a running process that leaves less than is needed. A limit that cannot be read does not count.
-pub(super) fn lack(pid: u32, need: &Need) -> Option<Lack> {
-    first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?, need), need)
+#[must_use]
+pub fn lack(pid: u32, need: &Need) -> Option<Lack> {
+    let need = need.with_stacks(stack_bytes(&process::options(pid)));
+    first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?, &need), &need)
+}
+
+/// The address space for the stack of a platform thread, by the options of a JVM. It is the first thing that a thread needs.
+fn stack_bytes(options: &[String]) -> u64 {
+    let size = |text: &str| match text.parse() {
+        Ok(bytes) => Some(bytes),
+        Err(_) => java_room::size(&text.to_uppercase()),
+    };
+    let kib = |text: &str| text.parse::<u64>().ok()?.checked_mul(KIB);
+    let of_option = |word: &String| match word.strip_prefix("-Xss") {
+        Some(text) => size(text),
+        None => kib(word.strip_prefix("-XX:ThreadStackSize=")?),
+    };
+    options.iter().rev().find_map(of_option).unwrap_or(MIB).min(GIB)
 }
 
 pub(super) fn first_lack(rooms: Vec<Room>, need: &Need) -> Option<Lack> {
@@ -180,27 +232,31 @@ fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
     };
     let bytes = |kib: Option<u64>| kib.unwrap_or_default() << 10;
     let namespace = fs::read_link(format!("/proc/{pid}/ns/user")).unwrap_or_default();
-    let threads = if lifts_limit(&namespace, status.ruid, status.capeff) {
+    let wanted = need.amount(Resource::Threads);
+    let threads = if wanted == 0 || lifts_limit(&namespace, status.ruid, status.capeff) {
         None
     } else {
         let used = threads_of_user(status.ruid);
         room(Resource::Threads, used, &limits.max_processes, "its user runs", 'u', "nproc")
     };
     let is_foreign = !namespace.as_os_str().is_empty() && namespace != Path::new(FIRST_USER_NAMESPACE);
-    let wanted = need.amount(Resource::Threads);
     let has_room = threads.as_ref().is_none_or(|room: &Room| room.limit.saturating_sub(room.used) >= wanted);
     let hidden = (is_foreign && wanted > 0 && has_room)
         .then(|| of_namespace(pid.unsigned_abs(), status.ruid, &limits.max_processes, wanted))
         .flatten();
-    let files = OpenFiles::read(process);
-    let files = files.and_then(|files| {
-        room(Resource::OpenFiles, files.open, &limits.max_open_files, "it has", 'n', "nofile")
-    });
-    let address = &limits.max_address_space;
-    let address = room(Resource::AddressBytes, bytes(status.vmsize), address, "it uses", 'v', "as");
-    let data =
-        room(Resource::MemoryBytes, bytes(status.vmdata), &limits.max_data_size, "it uses", 'd', "data");
-    let mappings = procfs::sys::vm::max_map_count().ok().map(|limit| Room {
+    // The kernel sends SIGXCPU when its time is over, which ends a JVM.
+    let cpu_s = process.stat().map_or(0, |stat| (stat.utime + stat.stime) / procfs::ticks_per_second());
+    let files = process.fd_count().map_or(0, |count| count as u64);
+    let (address, data) = (bytes(status.vmsize), bytes(status.vmdata));
+    let own = [
+        room(Resource::OpenFiles, files, &limits.max_open_files, "it has", 'n', "nofile"),
+        room(Resource::AddressBytes, address, &limits.max_address_space, "it uses", 'v', "as"),
+        room(Resource::AddressBytes, data, &limits.max_data_size, "it uses", 'd', "data"),
+        room(Resource::CpuSeconds, cpu_s, &limits.max_cpu_time, "it has used", 't', "cpu"),
+    ];
+    // To count them holds up a JVM that maps memory meanwhile.
+    let most = procfs::sys::vm::max_map_count().ok().filter(|_| need.amount(Resource::Mappings) > 0);
+    let mappings = most.map(|limit| Room {
         resource: Resource::Mappings,
         used: lines_of(&format!("/proc/{pid}/maps")),
         limit,
@@ -208,7 +264,7 @@ fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
         name: "vm.max_map_count".to_owned(),
         advice: format!("`sysctl vm.max_map_count={}` raises it", limit.saturating_mul(2)),
     });
-    Some([threads, hidden, files, address, data, mappings].into_iter().flatten().collect())
+    Some([threads, hidden, mappings].into_iter().chain(own).flatten().collect())
 }
 
 /// The limit of the process's user namespace, if it is not the machine's first one; `None` if it leaves as many threads as are wanted.
@@ -309,7 +365,7 @@ mod tests {
     use super::*;
     use std::process::{Child, Command};
 
-    const NOTHING: Need = Need([0; 9]);
+    const NOTHING: Need = Need([0; 10]);
 
     fn need(resource: Resource, amount: u64) -> Need {
         let mut need = NOTHING;
@@ -368,8 +424,25 @@ mod tests {
         let says = Sleeper::below("-v 65536").lack(need(Resource::AddressBytes, 1 << 30));
         assert!(says.starts_with("1.07 GB of address space must be free, but it uses "), "{says}");
         assert!(says.contains("of 67.1 MB (`ulimit -v`)"), "{says}");
-        let says = Sleeper::below("-d 65536").lack(need(Resource::MemoryBytes, 67 << 20));
+        let says = Sleeper::below("-d 65536").lack(need(Resource::AddressBytes, 67 << 20));
         assert!(says.contains("of 67.1 MB (`ulimit -d`)"), "{says}");
+        let says = Sleeper::below("-t 60").lack(need(Resource::CpuSeconds, 61));
+        assert!(
+            says.starts_with("61 s of CPU time must be free, but it has used 0 s of 60 s (`ulimit -t`)"),
+            "{says}"
+        );
+    }
+
+    #[test]
+    fn large_stacks_need_more_address_space() {
+        let stack =
+            |words: &[&str]| stack_bytes(&words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
+        assert_eq!(stack(&["java", "-Xmx64m"]), MIB);
+        assert_eq!(stack(&["-Xss2m", "-Xss64M"]), 64 * MIB);
+        assert_eq!((stack(&["-Xss524288"]), stack(&["-XX:ThreadStackSize=512"])), (MIB / 2, MIB / 2));
+        let listener = Need::LISTENER.with_stacks(64 * MIB);
+        assert_eq!(listener.amount(Resource::AddressBytes), (16 + 4 * 63) * MIB);
+        assert_eq!(Need::LISTENER.with_stacks(MIB / 2), Need::LISTENER);
     }
 
     #[test]

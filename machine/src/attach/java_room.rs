@@ -122,7 +122,7 @@ fn class_space(answers: &str) -> Option<(u64, u64)> {
 }
 
 /// Parses `14188K`, with or without a comma behind it.
-fn size(word: &str) -> Option<u64> {
+pub(super) fn size(word: &str) -> Option<u64> {
     let word = word.trim_end_matches(',');
     let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
     let bytes = match unit {

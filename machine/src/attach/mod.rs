@@ -15,7 +15,7 @@ mod trigger;
 use crate::process_file::printable;
 use crate::read_limit::{ReadLimit, TOO_LONG};
 use as_owner::as_owner;
-pub use bearable::{Lack, Need};
+pub use bearable::{Lack, Need, lack};
 pub use process::{JvmProcess, Refusal};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -111,6 +111,9 @@ pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Resu
             &if jvm.has_run_java.load(Ordering::Relaxed) { need.again() } else { *need },
             limit,
         )?;
+    }
+    if text.starts_with("Thread.print") {
+        jvm.check_bears(&Need::printed(jvm.os_threads()))?;
     }
     let answer = command(jvm, "jcmd", [text, "", ""], limit)?;
     jvm.has_run_java.fetch_or(need.is_some(), Ordering::Relaxed);

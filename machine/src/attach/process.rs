@@ -186,6 +186,12 @@ impl JvmProcess {
         bearable::lack(pid, need).map_or(Ok(()), |lack| Err(Refusal::Unbearable { pid, lack }))
     }
 
+    /// The number of threads that the operating system runs for it.
+    pub(super) fn os_threads(&self) -> u64 {
+        let status = status_of(self.pid).unwrap_or_default();
+        field(&status, "Threads").and_then(|it| it.trim().parse().ok()).unwrap_or_default()
+    }
+
     /// Whether the JVM can neither read nor write our files.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
@@ -269,17 +275,23 @@ const OPTION_FILES: [&str; 3] = ["@", "-XX:Flags=", "-XX:VMOptionsFile="];
 
 /// Whether attaching is disabled on the command line, in a variable or in a file of options, or according to the performance data.
 fn disables_attaching(pid: u32) -> bool {
-    let arguments = process_file::arguments(pid).unwrap_or_default();
-    let environment = process_file::text(pid, "environ", ReadLimit::KERNEL_TEXT).unwrap_or_default();
-    let mut options = environment.split('\0').filter(|it| OPTIONS.iter().any(|name| it.starts_with(name)));
+    let options = options(pid);
     let mut files =
-        arguments.iter().flat_map(|word| OPTION_FILES.iter().filter_map(|name| word.strip_prefix(name)));
+        options.iter().flat_map(|word| OPTION_FILES.iter().filter_map(|name| word.strip_prefix(name)));
     let is_in_file = |name: &str| option_file(pid, name).is_ok_and(|text| text.contains(DISABLES));
     let can = PerfData::read(pid).and_then(|data| data.text("sun.rt.jvmCapabilities"));
-    arguments.iter().any(|word| word == DISABLES)
-        || options.any(|it| it.contains(DISABLES))
+    options.iter().any(|word| word == DISABLES)
         || files.any(is_in_file)
         || can.is_some_and(|it| it.starts_with('0'))
+}
+
+/// The words of a JVM's variables with options, and of its command line, which override them.
+pub(super) fn options(pid: u32) -> Vec<String> {
+    let environment = process_file::text(pid, "environ", ReadLimit::KERNEL_TEXT).unwrap_or_default();
+    let values =
+        environment.split('\0').filter_map(|it| OPTIONS.iter().find_map(|name| it.strip_prefix(name)));
+    let words = values.flat_map(str::split_whitespace).map(str::to_owned);
+    words.chain(process_file::arguments(pid).unwrap_or_default()).collect()
 }
 
 /// The text of a file that the process names, relative to its own root or working folder.

@@ -19,6 +19,10 @@ pub fn limit_bytes(levels: &Levels) -> Option<u64> {
 /// The caches that the kernel drops before it lets an allocation fail; version 1 does not report the last one.
 const CACHES: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
 
+/// The limits of a level: above the second one of version 2 the kernel slows the processes down instead of ending one.
+const LIMITS_V2: [&str; 2] = ["memory.max", "memory.high"];
+const LIMITS_V1: [&str; 1] = ["memory.limit_in_bytes"];
+
 /// A group's memory limit, and how much memory cannot be reclaimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
@@ -32,13 +36,14 @@ pub struct MemoryUse {
 /// The memory use at each level that has a limit.
 #[must_use]
 pub fn uses(levels: &Levels) -> Vec<MemoryUse> {
-    let (limit, used, prefix) = if levels.is_v2 {
-        ("memory.max", "memory.current", "")
+    let (limits, used, prefix) = if levels.is_v2 {
+        (&LIMITS_V2[..], "memory.current", "")
     } else {
-        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+        (&LIMITS_V1[..], "memory.usage_in_bytes", "total_")
     };
     let of_level = |folder: &PathBuf| {
-        let limit_bytes = number(folder, limit).filter(|&bytes| bytes < NO_LIMIT)?;
+        let limits = limits.iter().filter_map(|name| Some((number(folder, name)?, *name)));
+        let (limit_bytes, limit) = limits.filter(|&(bytes, _)| bytes < NO_LIMIT).min()?;
         let stat = text(folder, "memory.stat")?;
         let cached = CACHES.map(|name| counter(&stat, &format!("{prefix}{name}")));
         let cached_bytes: u64 = cached.into_iter().flatten().sum();
@@ -116,6 +121,8 @@ mod tests {
         let stat = "anon 700\ninactive_file 200\nactive_file 60\nslab_reclaimable 40\n";
         let v2 = [("memory.max", "2000\n"), ("memory.current", "1000\n"), ("memory.stat", stat)];
         assert_eq!(used(true, &v2), [(700, 2_000)]);
+        let high = [v2[0], v2[1], v2[2], ("memory.high", "1500\n")];
+        assert_eq!(used(true, &high), [(700, 1_500)]);
         let stat = "inactive_file 1\ntotal_inactive_file 200\ntotal_active_file 100\n";
         let v1 =
             [("memory.limit_in_bytes", "2000\n"), ("memory.usage_in_bytes", "1000\n"), ("memory.stat", stat)];

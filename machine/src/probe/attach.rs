@@ -16,7 +16,9 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use threadcount_load::clock::now_ns;
+use threadcount_model::record::jvm::VISIT;
 
 /// The agent's main method threw an exception.
 const AGENT_FAILED: &str = "return code: 102";
@@ -30,6 +32,8 @@ pub const DETACH_LIMIT: Duration = Duration::from_secs(10);
 const LOAD_LIMIT: Duration = Duration::from_secs(30);
 /// How long to wait for a garbage collection, which an application that allocates needs within some seconds.
 const HEAP_LIMIT: Duration = Duration::from_secs(5);
+/// How often the kernel is asked for the limits of a JVM with a probe in it.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long to read the error message of an agent that failed and so has closed its connection.
 const WORDS_LIMIT: Duration = Duration::from_secs(1);
 const MOST_WORDS_BYTES: u64 = 64 << 10;
@@ -145,9 +149,12 @@ fn in_words_of_jvm<'a>(
 
 /// The probe in a running JVM, and its lines.
 pub struct Attached {
+    pid: u32,
     lines: BufReader<UnixStream>,
-    /// The first line, which was read when attaching.
-    hello: Option<String>,
+    /// A line that was read already, such as the first one when attaching, or a line of ours.
+    next: Option<String>,
+    /// When the limits of the JVM were last read.
+    looked: Instant,
     meeting: Arc<Meeting>,
 }
 
@@ -170,11 +177,12 @@ impl Attached {
 
     fn at(pid: u32, jar: &Path, level: &str, recording: Option<&Path>) -> Result<Self, AttachError> {
         let Connected { stream, meeting } = connect(pid, jar, level, recording)?;
-        let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
+        let (lines, meeting) = (BufReader::new(stream), Arc::new(meeting));
+        let mut attached = Self { pid, lines, next: None, looked: Instant::now(), meeting };
         let hello = attached.read_line().ok().flatten().ok_or_else(|| without_line(pid))?;
         check_begun(pid, &hello)?;
         check_version(pid, Some(&hello))?;
-        attached.hello = Some(hello);
+        attached.next = Some(hello);
         attached.lines.get_ref().set_read_timeout(None).map_err(|_| without_line(pid))?;
         Ok(attached)
     }
@@ -188,10 +196,12 @@ impl Attached {
         Ok(Detacher { stream, meeting: Arc::clone(&self.meeting) })
     }
 
-    /// Waits for the next line, and returns it without its end. `None`: the JVM has ended, or the probe was detached.
+    /// Waits for the next line, and returns it without its end. `None`: the JVM has ended, or the probe was detached. If we detach it because the
+    /// JVM comes near to a limit, the last line gives the reason.
     pub fn next_line(&mut self) -> Option<String> {
-        if let Some(hello) = self.hello.take() {
-            return Some(hello);
+        self.leave_if_unbearable();
+        if let Some(line) = self.next.take() {
+            return Some(line);
         }
         loop {
             match self.read_line() {
@@ -204,11 +214,34 @@ impl Attached {
         }
     }
 
+    /// Ends the probe where the JVM comes near to a limit. The probe sends some lines a second.
+    fn leave_if_unbearable(&mut self) {
+        if self.next.is_some() || self.looked.elapsed() < LOOK_EVERY {
+            return;
+        }
+        self.looked = Instant::now();
+        if let Some(lack) = attach::lack(self.pid, &Need::STAY) {
+            let problem = serde_json::json!({"type": "problem", "t_ns": now_ns(), "what": VISIT, "why": lack.to_string()});
+            self.next = Some(problem.to_string());
+            self.lines.get_ref().shutdown(Shutdown::Read).ok();
+        }
+    }
+
     /// Reads a line; `None` if there are no more.
     fn read_line(&mut self) -> io::Result<Option<String>> {
         let line = ReadLimit::PROBE_LINE.read_line(&mut self.lines)?;
         Ok((!line.is_empty()).then(|| line.trim_end().to_owned()))
     }
+}
+
+/// Checks that a JVM has room for the probe, before it has work to do for us.
+///
+/// # Errors
+/// Why it could not attach, as a sentence with what to do.
+pub fn check_room(pid: u32) -> Result<(), AttachError> {
+    let jvm = target::inspect(pid)?;
+    attach::wait_for_heap(&jvm, &Need::WATCH, HEAP_LIMIT);
+    Ok(attach::check_bears(&jvm, &Need::WATCH, LOAD_LIMIT)?)
 }
 
 /// The socket to the agent in a JVM, and the folder that contains it.
@@ -337,7 +370,8 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let folder = HeldFolder::of_ours(&in_tmp::unpredictable("threadcount").unwrap()).unwrap();
         let meeting = Arc::new(Meeting::Ours { folder, jar: PathBuf::new() });
-        let mut attached = Attached { lines: BufReader::new(ours), hello: None, meeting };
+        let (pid, lines) = (std::process::id(), BufReader::new(ours));
+        let mut attached = Attached { pid, lines, next: None, looked: Instant::now(), meeting };
         let writer = thread::spawn(move || theirs.write_all(&[&[b'x'; 200_000][..], b"\nnext\n"].concat()));
         assert_eq!(attached.next_line().as_deref(), Some("next"));
         assert_eq!(attached.next_line(), None);

@@ -36,6 +36,7 @@ final class LockSnapshot {
 
     /** The largest number of threads whose stacks are read, to see what they are in. */
     private static final int MOST_STACKS = 3_000;
+    private static final int BYTES_PER_FRAME = 60;
     /** The largest number of objects that are searched for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
     /** The largest number of threads that are checked for waiting for something that only they can give. */
@@ -73,9 +74,7 @@ final class LockSnapshot {
         jvm.threads().forEach(1, threads::add);
         threads.removeIf(it -> OwnThreads.isOwn(it.getName()));
         Givers givers = new Givers(jvm, threads);
-        for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
-            stacks.put(thread.threadId(), thread.getStackTrace());
-        }
+        readStacks(threads.subList(0, Math.min(threads.size(), MOST_STACKS)));
         Map<Long, Kept> keepers = System.nanoTime() < searchUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
@@ -102,6 +101,21 @@ final class LockSnapshot {
         output.write(JsonLine.of("end", System.nanoTime()));
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");
+        }
+    }
+
+    /** All are kept at the same time, and take a quarter of the free heap at most. */
+    private void readStacks(List<Thread> threads) {
+        Runtime runtime = Runtime.getRuntime();
+        long freeBytes = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
+        long framesLeft = freeBytes / 4 / BYTES_PER_FRAME;
+        for (Thread thread : threads) {
+            StackTraceElement[] stack = thread.getStackTrace();
+            framesLeft -= stack.length;
+            if (framesLeft < 0) {
+                return;
+            }
+            stacks.put(thread.threadId(), stack);
         }
     }
 

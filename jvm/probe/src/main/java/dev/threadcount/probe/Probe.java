@@ -34,6 +34,7 @@ public final class Probe implements Runnable {
     /** Null if the JVM cannot bear a recording. */
     private Recording recording;
     private final RecordingSpace space;
+    private final MemoryRoom memory = new MemoryRoom();
     /** Why the JVM cannot bear a recording, or null if it can. */
     private String lack;
     private final Canary canary = new Canary();
@@ -198,6 +199,7 @@ public final class Probe implements Runnable {
 
     private boolean mayGoOn() {
         String why = space.lackOfLines(RecordingSpace.GO_ON_BYTES);
+        why = why == null ? memory.lack() : why;
         if (why == null && recording != null) {
             lack = space.lackToGoOn();
             why = lack == null ? recording.whyEnded() : lack;

@@ -1,0 +1,45 @@
+package dev.threadcount.probe;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.util.List;
+
+/**
+ * What the application leaves of the heap and of the space for classes while the probe is there. The thread that gets no more memory may be one
+ * of ours, and with {@code -XX:+ExitOnOutOfMemoryError} that ends the JVM.
+ */
+final class MemoryRoom {
+    private static final long HEAP_BYTES = 4L << 20;
+    private static final long CLASSES_BYTES = 1L << 20;
+    /** A code cache that is full ends the compiler and not the JVM. */
+    private static final String CODE = "Code";
+
+    private final List<MemoryPoolMXBean> pools = ManagementFactory.getMemoryPoolMXBeans();
+
+    /** Why the probe has to leave; null where it may stay. */
+    String lack() {
+        long livingBytes = 0;
+        for (MemoryPoolMXBean pool : pools) {
+            if (pool.getType() == MemoryType.HEAP) {
+                // Null of a pool that no collection empties.
+                MemoryUsage living = pool.getCollectionUsage();
+                livingBytes += living == null ? 0 : living.getUsed();
+            } else if (!pool.getName().startsWith(CODE)) {
+                MemoryUsage classes = pool.getUsage();
+                String lack = lack(pool.getName(), classes.getCommitted(), classes.getMax(), CLASSES_BYTES);
+                if (lack != null) {
+                    return lack;
+                }
+            }
+        }
+        return lack("heap", livingBytes, Runtime.getRuntime().maxMemory(), HEAP_BYTES);
+    }
+
+    /** @param mostBytes -1 for no limit */
+    static String lack(String name, long usedBytes, long mostBytes, long neededBytes) {
+        return mostBytes < 0 || mostBytes - usedBytes >= neededBytes ? null
+                : "the application has taken nearly all of its " + name + ": " + (usedBytes >> 20) + " MiB of " + (mostBytes >> 20) + " MiB";
+    }
+}
