@@ -63,13 +63,15 @@ fn experiments_of_one_study_share_a_page_and_only_the_studys_claims_are_on_it() 
 fn the_interval_lies_to_the_right_of_the_bound_that_it_exceeds_and_the_published_figure_is_the_farthest() {
     let documents = [result("avatar", "8 MB", vec![claim(Some("it is fast"), Some(true))])];
     let drawn = picture::claims(&studies(&documents)[0]);
-    let x = |start: &str| -> f64 {
-        let (_, rest) = drawn.split_once(start).expect("it is drawn");
+    let x = |class: &str, before: &str| -> f64 {
+        let line = drawn.lines().find(|line| line.contains(class)).expect("it is drawn");
+        let (_, rest) = line.split_once(before).expect("its place");
         rest.split(['"', ',']).next().and_then(|number| number.parse().ok()).expect("a number")
     };
-    let (bound, measured, published) = (x("<line x1=\"22"), x("<circle cx=\""), x("<polygon points=\""));
-    assert!(bound < 1.0, "the bound is at the left end, 22.0: {drawn}");
-    assert!(measured > 22.0 && measured < published, "{drawn}");
+    let bound = x("class=\"bound\"", "x1=\"");
+    let low = x("class=\"ci holds\"", "x1=\"");
+    let (measured, published) = (x("<circle", "cx=\""), x("<polygon", "points=\""));
+    assert!(bound < low && low < measured && measured < published, "{drawn}");
 }
 
 #[test]
