@@ -115,13 +115,6 @@ impl Thread {
         self.frames.last().is_some_and(|it| !it.is_jdk() && it.method.ends_with(".main"))
     }
 
-    /// Its method `main` has begun what the program does, and rests.
-    #[must_use]
-    pub fn is_main_at_rest(&self) -> bool {
-        let is_asleep = self.is_in(&["Thread.sleep", "Thread.join", "LockSupport.park", "Object.wait"]);
-        self.is_begun_by_main() && is_asleep && self.application_frames().len() == 1
-    }
-
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };

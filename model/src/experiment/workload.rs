@@ -114,16 +114,6 @@ impl Workload {
         }
     }
 
-    /// The metric in which two variants must be alike for their difference to have no effect. Without overload it is not the rate, because
-    /// all variants reach the requested rate, whatever they lose for a while.
-    #[must_use]
-    pub const fn likeness(self) -> Metric {
-        match self {
-            Self::Http(LoadKind::Open { losses: Losses::Expected, .. }) => Metric::P50,
-            _ => self.answer(),
-        }
-    }
-
     /// The most connections, and so the most requests in flight (HTTP/1.1).
     #[must_use]
     pub fn clients(self) -> u32 {

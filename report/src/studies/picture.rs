@@ -25,7 +25,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.small{font-s
 @media(prefers-color-scheme:dark){text{fill:#e6e6e6}.small{fill:#a8a8a8}.axis{stroke:#555}.bound,.published{stroke:#e6e6e6}\
 .holds{stroke:#3ecf8e;fill:#3ecf8e}.fails{stroke:#fb923c;fill:#fb923c}}";
 
-const LEGEND: &str = "● holds · ✕ does not hold · ◐ ⊗ the same, scaled · ○ open";
+const LEGEND: &str = "● holds · ✕ does not hold · ◐ ⊗ scaled · ○ open";
 
 impl Mark {
     const fn class(self) -> &'static str {

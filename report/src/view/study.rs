@@ -187,7 +187,7 @@ pub fn verdict_line(document: &ResultDocument, claim: &ClaimResult) -> String {
     let about = match (&claim.doubt, &claim.why, claim.verdict()) {
         (Some(doubt), _, _) if claim.holds.is_some() => reasons::doubt_in_short(doubt),
         (_, Some(why), ClaimVerdict::NotTried) => reasons::not_tried(why),
-        (_, _, ClaimVerdict::NotDecided) => claim.rounds_needed.map_or_else(
+        (_, _, ClaimVerdict::NotDecided) if claim.interval.is_some() => claim.rounds_needed.map_or_else(
             || "it is too close to its bound".to_owned(),
             |rounds| format!("about {rounds} rounds would decide it"),
         ),
