@@ -79,8 +79,8 @@ impl Commands {
         Ok((threads, text))
     }
 
-    /// By the probe, which ends at once, and adds to a file that is there. The reason where the JVM does not load it, or cannot run it. The
-    /// JVM has about so many threads.
+    /// Reads the owners of locks with the probe, which ends at once and adds to an existing file. `threads` is about the number of threads in
+    /// the JVM. The error says why the JVM does not load the probe, or cannot run it.
     pub fn locks(&self, number: usize, threads: usize) -> Result<LockSnapshot, String> {
         self.folder.as_ref().map_err(Clone::clone)?;
         let jar = self.jar.as_ref().map_err(Clone::clone)?;

@@ -128,8 +128,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         let number = whole(&snapshots).len().max(of_failed_dumps(&snapshots));
         let has_queue = || locks.last().is_some_and(|(_, it)| has_queue(it));
         if options.agent && (number == 2 || number == SNAPSHOTS && has_queue()) {
-            let threads = snapshots.last().map_or(0, |it| it.dumped.len());
-            match commands.locks(number, threads) {
+            match commands.locks(number, snapshots.last().map_or(0, |it| it.dumped.len())) {
                 Ok(snapshot) => locks.push((began.elapsed(), snapshot)),
                 Err(why) => missing_sources.add(Source::Locks, why),
             }

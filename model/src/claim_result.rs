@@ -101,6 +101,17 @@ impl ClaimResult {
         }
     }
 
+    /// Whether the claim holds, if its interval decides that and nothing puts its figures in doubt.
+    #[must_use]
+    pub const fn decision(&self) -> Option<bool> {
+        match self.verdict() {
+            _ if self.doubt.is_some() => None,
+            ClaimVerdict::Holds => Some(true),
+            ClaimVerdict::DoesNotHold => Some(false),
+            ClaimVerdict::Indicative | ClaimVerdict::NotDecided | ClaimVerdict::NotTried => None,
+        }
+    }
+
     /// Whether the figures contradict the claim: by their interval, or the figures of a single run.
     #[must_use]
     pub fn is_denied(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::layout;
 use crate::markdown;
 use crate::sentences::distinct;
-use crate::view::study::{UNAVAILABLE, claim_figure, claim_unit, measured_words, verdict_line};
+use crate::view::study::{ClaimFigures, UNAVAILABLE, claim_figures, verdict_line};
 use std::fmt::Write as _;
 use threadcount_judge::published;
 use threadcount_judge::published::Reproduced;
@@ -63,12 +63,12 @@ fn rows_of(document: &ResultDocument) -> Vec<Row> {
 }
 
 fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
-    let unit = claim_unit(document, claim);
+    let ClaimFigures { published, measured } = claim_figures(document, claim);
     Row {
         study: document.experiment.name.clone(),
         claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
-        published: claim.published.map_or_else(|| "–".to_owned(), |value| claim_figure(value, unit)),
-        measured: measured_words(claim, unit),
+        published,
+        measured,
         verdict: verdict_line(document, claim),
     }
 }
@@ -111,17 +111,23 @@ pub fn markdown(documents: &[&ResultDocument]) -> String {
     let rows = rows(documents).into_iter();
     let rows = rows.map(|it| [it.study, it.claim, it.published, it.measured, it.verdict]);
     let mut out = markdown::table(&HEAD, ALIGNMENT, rows);
+    let days = distinct(documents.iter().map(|it| day(it))).join("; ");
+    let machines = markdown::plain(&machines(documents));
+    let _ = writeln!(out, "\nMeasured {} on {machines}.", markdown::plain(&days));
+    out
+}
+
+/// The day of a result: `2026-11-29`.
+pub(crate) fn day(document: &ResultDocument) -> String {
+    document.created_at.chars().take(10).collect()
+}
+
+/// The processors, cores and kernels of results, each machine once.
+pub(crate) fn machines(documents: &[&ResultDocument]) -> String {
     let machines = documents.iter().map(|document| {
         let machine = &document.machine;
-        format!(
-            "{}, {}, Linux {}",
-            machine.cpu,
-            figures::plural(machine.cores as usize, "core"),
-            machine.kernel
-        )
+        let cores = figures::plural(machine.cores as usize, "core");
+        format!("{}, {cores}, Linux {}", machine.cpu, machine.kernel)
     });
-    let days = documents.iter().map(|document| document.created_at.chars().take(10).collect::<String>());
-    let facts = [distinct(days), distinct(machines)].map(|texts| texts.join("; "));
-    let _ = writeln!(out, "\nMeasured {} on {}.", markdown::plain(&facts[0]), markdown::plain(&facts[1]));
-    out
+    distinct(machines).join("; ")
 }

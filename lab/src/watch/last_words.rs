@@ -1,4 +1,4 @@
-//! What `watch` prints at its end: the limit, and whether virtual threads could add throughput.
+//! The last lines of `watch`: the limit of the JVM, and whether virtual threads could add throughput.
 
 use super::screen::Screen;
 use std::collections::BTreeMap;

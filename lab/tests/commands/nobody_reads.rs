@@ -118,7 +118,7 @@ fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
     }
 }
 
-/// What a command prints on a terminal with this many columns, on stdout and stderr.
+/// The exit code of a command on a terminal with this many columns, and its output on stdout and stderr.
 fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 };

@@ -85,7 +85,8 @@ impl Need {
     /// A probe that reads the owners of locks and ends: 2 threads, 3 files, 40 mappings, 24 MiB with the listener, 12 MiB of heap
     /// that become garbage, 3.3 MiB of metaspace, 0.4 MiB of class space, 3.5 MiB of code with what is compiled meanwhile.
     pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB, MIB, 4]);
-    /// The same in a JVM with so many threads, of any kind: each may stand in a queue that is read whole, at 80 bytes.
+    /// The same probe in a JVM with this many threads of any kind: each may stand in a queue that is read whole, and takes 80 bytes of heap
+    /// there.
     #[must_use]
     pub const fn locks_of(threads: u64) -> Self {
         let mut need = Self::LOCKS;
@@ -93,7 +94,7 @@ impl Need {
         need
     }
 
-    /// A dump that the JVM prints: Java 21 keeps all of it in memory, up to 10 MiB, and twice while that grows.
+    /// A thread dump as text, of a JVM with this many threads: Java 21 keeps up to 10 MiB of it in memory, and twice that while it grows.
     pub(super) fn printed(threads: u64) -> Self {
         let mut need = Self([0; 10]);
         need.0[Resource::MemoryBytes as usize] = 8 * MIB + (threads * 8 * KIB).min(20 * MIB);
@@ -104,16 +105,17 @@ impl Need {
     /// 13 MiB of metaspace, 1.5 MiB of class space, 8 MiB of code.
     pub const WATCH: Self =
         Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 20 * MIB, 4 * MIB, 3 * MIB, 10]);
-    /// What has to stay free while the probe is in a JVM, and the application takes more. The probe itself looks at its heap.
+    /// The least that must stay free while the probe is in a JVM, or it leaves. The probe itself watches the heap.
     pub(crate) const STAY: Self = Self([0, 0, 0, 0, 32 * MIB, 0, 0, 0, 0, 5]);
 
-    /// So many platform threads: each has a stack of 1 MiB, of which it touches little, in two mappings.
+    /// This many new platform threads: each has a stack of 1 MiB in two mappings, and touches little of it.
     #[must_use]
     pub const fn for_threads(threads: u64) -> Self {
         Self([threads + 12, 0, 2 * threads, threads * MIB, threads * MIB / 8, 0, 0, 0, 0, 0])
     }
 
-    /// The same where the stack of a thread takes more than the usual 1 MiB. Half of the threads are the application's.
+    /// The same need, in a JVM whose threads have stacks of this size instead of the usual 1 MiB. Half of the needed threads are the
+    /// application's.
     const fn with_stacks(mut self, stack_bytes: u64) -> Self {
         let stacks = self.0[Resource::Threads as usize].div_ceil(2);
         self.0[Resource::AddressBytes as usize] += stacks * stack_bytes.saturating_sub(MIB);
@@ -179,7 +181,7 @@ pub fn lack(pid: u32, need: &Need) -> Option<Lack> {
     first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?, &need), &need)
 }
 
-/// The address space for the stack of a platform thread, by the options of a JVM. It is the first thing that a thread needs.
+/// The address space that the stack of a platform thread takes, by the options of a JVM.
 fn stack_bytes(options: &[String]) -> u64 {
     let size = |text: &str| match text.parse() {
         Ok(bytes) => Some(bytes),

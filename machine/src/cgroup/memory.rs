@@ -19,7 +19,7 @@ pub fn limit_bytes(levels: &Levels) -> Option<u64> {
 /// The caches that the kernel drops before it lets an allocation fail; version 1 does not report the last one.
 const CACHES: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
 
-/// The limits of a level: above the second one of version 2 the kernel slows the processes down instead of ending one.
+/// The files with a level's limits. Above `memory.high` the kernel slows the processes down instead of ending one.
 const LIMITS_V2: [&str; 2] = ["memory.max", "memory.high"];
 const LIMITS_V1: [&str; 1] = ["memory.limit_in_bytes"];
 

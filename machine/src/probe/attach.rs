@@ -214,7 +214,7 @@ impl Attached {
         }
     }
 
-    /// Ends the probe where the JVM comes near to a limit. The probe sends some lines a second.
+    /// Detaches the probe if the JVM comes near to a limit. The probe sends several lines a second, so this is called often enough.
     fn leave_if_unbearable(&mut self) {
         if self.next.is_some() || self.looked.elapsed() < LOOK_EVERY {
             return;

@@ -106,7 +106,7 @@ impl<'a> Names<'a> {
 }
 
 impl Claim {
-    /// The figures in the claim, from left to right.
+    /// Each figure in the claim once, from left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();
@@ -116,9 +116,7 @@ impl Claim {
         }
         found
     }
-}
 
-impl Claim {
     pub fn figures_mut(&mut self) -> Vec<&mut Figure> {
         let mut found = Vec::new();
         for comparison in &mut self.comparisons {
@@ -142,7 +140,7 @@ impl Expr {
         }
     }
 
-    /// The figures in the expression, from left to right.
+    /// Each figure in the expression once, from left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();
@@ -153,6 +151,7 @@ impl Expr {
     fn collect<'a>(&'a self, found: &mut Vec<&'a Figure>) {
         match self {
             Self::Number(_) => {}
+            Self::Figure(figure) if found.contains(&figure) => {}
             Self::Figure(figure) => found.push(figure),
             Self::Negative(inner) => inner.collect(found),
             Self::Binary(left, _, right) => {

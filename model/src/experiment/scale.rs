@@ -4,7 +4,7 @@ use super::{LoadKind, LoadSpec, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The cores that a load was written for, and what became of it.
+/// The cores that a load was written for, and the share of it that is sent here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Scale {
     /// Cores of the study's machine.
@@ -27,8 +27,7 @@ impl LoadSpec {
         matches!(self.workload, Workload::Http(_)) && self.shape.is_none()
     }
 
-    /// Sends as many clients or requests per second for each of `cores` as the study did for each of its own.
-    /// It is scaled once.
+    /// Sends as many clients or requests per second for each of `cores` as the study did for each of its own. A second call changes nothing.
     pub fn scale_to(&mut self, cores: u32) {
         let Some(scale) = self.scale.as_mut().filter(|it| it.factor >= 1.0 && it.for_cores > cores) else {
             return;

@@ -1,17 +1,17 @@
 //! The pages of studies in Markdown.
 
-use super::{ClaimOutcome, StudyResult, UNAVAILABLE, measured_words};
+use super::{ClaimOutcome, OVERVIEW, StudyResult, UNAVAILABLE};
+use crate::claims_table::{day, machines};
 use crate::figures;
 use crate::markdown::{plain, table};
-use crate::sentences::distinct;
 use std::fmt::Write as _;
 use threadcount_model::experiment::Study;
 
-const INDEX: &str = "# The studies, measured again\n\n![The claims of each study](overview.svg)\n\n";
-
 /// The overview: the picture, and a line for each study.
 pub(super) fn index(studies: &[StudyResult<'_>]) -> String {
-    let mut page = format!("{INDEX}| study | claims | {UNAVAILABLE} |\n|---|---|--:|\n");
+    let mut page =
+        format!("# The studies, measured again\n\n![The claims of each study]({OVERVIEW}.svg)\n\n");
+    let _ = writeln!(page, "| study | claims | {UNAVAILABLE} |\n|---|---|--:|");
     for study in studies {
         let (title, tally) = (plain(&study.title), plain(&study.tally()));
         let _ =
@@ -48,14 +48,12 @@ pub(super) fn study(study: &StudyResult<'_>) -> String {
 }
 
 fn row(outcome: &ClaimOutcome<'_>) -> [String; 6] {
-    let published = outcome.claim.published.map_or_else(|| "–".to_owned(), |it| outcome.figure(it));
-    let why = outcome.why.clone().unwrap_or_default();
-    let measured = measured_words(outcome.claim, outcome.unit);
     let [statement, tested_as] = [outcome.statement, &outcome.claim.claim].map(str::to_owned);
-    [statement, tested_as, published, measured, outcome.verdict.clone(), why]
+    let (figures, why) = (outcome.figures.clone(), outcome.why.clone().unwrap_or_default());
+    [statement, tested_as, figures.published, figures.measured, outcome.verdict.clone(), why]
 }
 
-/// `Felipe Rosa, 2023, <https://..>, on 8 cores ...`.
+/// `Felipe Rosa, 2023, <https://..>. Measured on: 8 cores.`
 fn source(about: &Study) -> String {
     // A result may be somebody else's: only an address of the web becomes a link, and nothing in it ends the link.
     let is_link = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
@@ -72,13 +70,9 @@ fn measured(study: &StudyResult<'_>) -> String {
     let mut text = String::new();
     for document in &study.documents {
         let command = document.command.iter().skip(1).cloned().collect::<Vec<_>>().join(" ");
-        let day = document.created_at.chars().take(10).collect::<String>();
-        let _ = writeln!(text, "- {day}: `threadcount {}`, {} runs", plain(&command), document.records.len());
+        let runs = figures::plural(document.records.len(), "run");
+        let _ = writeln!(text, "- {}: `threadcount {}`, {runs}", plain(&day(document)), plain(&command));
     }
-    let machines = study.documents.iter().map(|it| {
-        let cores = figures::plural(it.machine.cores as usize, "core");
-        format!("{}, {cores}, Linux {}", it.machine.cpu, it.machine.kernel)
-    });
-    let _ = writeln!(text, "\nMachine: {}.", plain(&distinct(machines).join("; ")));
+    let _ = writeln!(text, "\nMachine: {}.", plain(&machines(&study.documents)));
     text
 }

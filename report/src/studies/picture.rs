@@ -1,6 +1,6 @@
 //! The pictures of studies as SVG, narrow enough for a phone: one axis for each claim, and the marks of all claims.
 
-use super::{Mark, StudyResult, measured_words};
+use super::StudyResult;
 use crate::layout::wrapped;
 use quick_xml::escape::escape;
 use std::fmt::Write as _;
@@ -27,13 +27,21 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.small{font-s
 
 const LEGEND: &str = "● holds · ✕ does not hold · ◐ ⊗ scaled · ○ open";
 
-impl Mark {
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::DoesNotHold => "fails",
-            Self::Open => "open",
-        }
+fn class(claim: &ClaimResult) -> &'static str {
+    match claim.decision() {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "open",
+    }
+}
+
+fn sign(claim: &ClaimResult) -> &'static str {
+    match (claim.decision(), claim.is_scaled) {
+        (Some(true), false) => "●",
+        (Some(true), true) => "◐",
+        (Some(false), false) => "✕",
+        (Some(false), true) => "⊗",
+        (None, _) => "○",
     }
 }
 
@@ -61,11 +69,10 @@ pub(super) fn overview(studies: &[StudyResult<'_>]) -> String {
         body.push_str(&text(AXIS.0, y, "small", &study.tally()));
         y += LINE_HEIGHT + 4.0;
         for marks in study.claims.chunks(IN_A_ROW) {
-            for (place, claim) in marks.iter().enumerate() {
+            for (place, outcome) in marks.iter().enumerate() {
                 let x = AXIS.0 + 19.0 * place as f64;
-                let sign = claim.sign();
-                let hover = escape(claim.statement);
-                let class = claim.mark.class();
+                let (class, sign) = (class(outcome.claim), sign(outcome.claim));
+                let hover = escape(outcome.statement);
                 let _ = writeln!(
                     body,
                     "<text x=\"{x}\" y=\"{y:.0}\" class=\"{class}\">{sign}<title>{hover}</title></text>"
@@ -84,17 +91,17 @@ pub(super) fn claims(study: &StudyResult<'_>) -> String {
     let mut body = text(AXIS.0, 16.0, "small", &legend);
     let mut y = 38.0;
     for outcome in &study.claims {
-        let statement = format!("{} {}", outcome.sign(), outcome.statement);
+        let statement = format!("{} {}", sign(outcome.claim), outcome.statement);
         for line in wrapped(&statement, LINE) {
-            body.push_str(&text(AXIS.0, y, outcome.mark.class(), &line));
+            body.push_str(&text(AXIS.0, y, class(outcome.claim), &line));
             y += LINE_HEIGHT;
         }
-        if let Some(drawn) = axis(outcome.claim, outcome.mark, y) {
+        if let Some(drawn) = axis(outcome.claim, y).filter(|_| outcome.is_single) {
             body.push_str(&drawn);
             y += LINE_HEIGHT + 4.0;
         }
-        let published = outcome.claim.published.map(|it| format!("published {}", outcome.figure(it)));
-        let measured = format!("measured {}", measured_words(outcome.claim, outcome.unit));
+        let published = outcome.claim.published.map(|_| format!("published {}", outcome.figures.published));
+        let measured = format!("measured {}", outcome.figures.measured);
         let facts = published.into_iter().chain([measured, outcome.verdict.clone()]);
         for line in wrapped(&facts.collect::<Vec<_>>().join(" · "), LINE + 10) {
             body.push_str(&text(AXIS.0, y, "small", &line));
@@ -105,10 +112,10 @@ pub(super) fn claims(study: &StudyResult<'_>) -> String {
     svg(&study.title, y, &body)
 }
 
-/// The axis with the bound, the published and the measured figure; `None` if nothing was measured, or if the claim has several parts. What
-/// was published of a larger load stands on no axis with figures of a smaller one.
-fn axis(claim: &ClaimResult, mark: Mark, y: f64) -> Option<String> {
-    let measured = claim.measured.filter(|_| !claim.claim.contains(" and "))?;
+/// The axis with the bound, the published and the measured figure; `None` if nothing was measured. A figure that was published of a larger
+/// load stands on no axis with figures of a smaller one.
+fn axis(claim: &ClaimResult, y: f64) -> Option<String> {
+    let measured = claim.measured?;
     let published = claim.published.filter(|_| !claim.is_scaled);
     let interval = claim.interval.map_or([measured; 2], |it| [it.low, it.high]);
     let shown = [Some(measured), published, claim.bound, Some(interval[0]), Some(interval[1])];
@@ -131,7 +138,7 @@ fn axis(claim: &ClaimResult, mark: Mark, y: f64) -> Option<String> {
             "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top:.0}\" y2=\"{bottom:.0}\" class=\"bound\"/>"
         );
     }
-    let class = mark.class();
+    let class = class(claim);
     let [low, high] = interval.map(at);
     let _ = writeln!(
         drawn,

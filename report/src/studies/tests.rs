@@ -100,7 +100,8 @@ fn names_of_others_stay_text_in_the_pictures() {
         }
     }
     assert_eq!(studies[0].file_name, "text-script-alert-1-script");
-    let named = |title: &str| super::free_name(title, &["prime".to_owned()]);
+    let taken = ["index", "prime"].map(str::to_owned);
+    let named = |title: &str| super::free_name(title, &taken);
     assert_eq!([named("Prime"), named("Index"), named("日本語")], ["prime-2", "index-2", "study"]);
     assert!(named(&"x".repeat(300)).len() < 100, "a file system allows 255 bytes");
 }

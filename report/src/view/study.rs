@@ -9,7 +9,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::Unavailable;
-use threadcount_model::experiment::claim::{Expr, Operator};
+use threadcount_model::experiment::claim::{Claim, Expr, Operator};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 
@@ -75,16 +75,14 @@ fn tally(rows: &[PublishedRow]) -> Option<String> {
 fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
-    let is_judged = |it: &ClaimResult, verdict| it.doubt.is_none() && it.verdict() == verdict;
-    let is_decided =
-        |it: &ClaimResult| is_judged(it, ClaimVerdict::Holds) || is_judged(it, ClaimVerdict::DoesNotHold);
-    let scaled = count(&|it| it.is_scaled && is_decided(it));
-    let judged = |verdict: ClaimVerdict| count(&|it| is_judged(it, verdict));
+    let open = |verdict| count(&|it| it.doubt.is_none() && it.verdict() == verdict);
+    let hold = count(&|it| it.decision() == Some(true));
+    let scaled = scaled_words(document.claims.iter());
     let denied: Vec<&ClaimResult> =
-        document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold)).collect();
+        document.claims.iter().filter(|it| it.decision() == Some(false)).collect();
     if let [only] = denied[..]
-        && judged(ClaimVerdict::Holds) + 1 == document.claims.len()
-        && scaled == 0
+        && hold + 1 == document.claims.len()
+        && scaled.is_empty()
     {
         return Some(format!("claims: all hold but {}", only.claim));
     }
@@ -93,9 +91,9 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
         (number > 0).then(|| format!("{number} {words}"))
     };
     let parts = [
-        plural(judged(ClaimVerdict::Holds), "holds", "hold"),
-        plural(judged(ClaimVerdict::Indicative), "indicative (one run)", "indicative (one run)"),
-        plural(judged(ClaimVerdict::NotDecided), "inconclusive", "inconclusive"),
+        plural(hold, "holds", "hold"),
+        plural(open(ClaimVerdict::Indicative), "indicative (one run)", "indicative (one run)"),
+        plural(open(ClaimVerdict::NotDecided), "inconclusive", "inconclusive"),
         plural(
             count(&|it| it.doubt.is_some() && it.verdict() != ClaimVerdict::NotTried),
             "without a verdict",
@@ -105,7 +103,6 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
         plural(denied.len(), "does not hold", "do not hold"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let scaled = if scaled > 0 { format!(" ({scaled} of them scaled)") } else { String::new() };
     (!parts.is_empty()).then(|| format!("claims: {}{scaled}", parts.join(", ")))
 }
 
@@ -143,13 +140,43 @@ pub fn claim_words(claim: &ClaimResult) -> &'static str {
     }
 }
 
-/// The metric whose unit the left side of a claim has; `None` for a ratio, or if the claim is not one of the experiment.
-#[must_use]
-pub fn claim_unit(document: &ResultDocument, claim: &ClaimResult) -> Option<Metric> {
-    let stated = document.experiment.claims.iter().find(|it| it.claim == claim.claim)?;
-    unit(&stated.expression.comparisons.first()?.left)
+/// ` (2 of them scaled)`, of the decided claims; empty if none is.
+pub(crate) fn scaled_words<'a>(claims: impl Iterator<Item = &'a ClaimResult>) -> String {
+    match claims.filter(|it| it.is_scaled && it.decision().is_some()).count() {
+        0 => String::new(),
+        scaled => format!(" ({scaled} of them scaled)"),
+    }
 }
 
+/// The claim as the experiment states it; `None` for one of `--fail-if`.
+pub(crate) fn stated<'a>(document: &'a ResultDocument, claim: &ClaimResult) -> Option<&'a Claim> {
+    let stated = document.experiment.claims.iter().find(|it| it.claim == claim.claim);
+    stated.map(|it| &it.expression)
+}
+
+/// The figures of a claim's left side, with their unit; a dash stands for one that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimFigures {
+    pub published: String,
+    /// With its interval: `1.92 [1.84, 2.01]`.
+    pub measured: String,
+}
+
+#[must_use]
+pub fn claim_figures(document: &ResultDocument, claim: &ClaimResult) -> ClaimFigures {
+    let first = stated(document, claim).and_then(|it| it.comparisons.first());
+    let unit = first.and_then(|it| unit(&it.left));
+    let figure = |value| unit.map_or_else(|| figures::plain(value), |metric| figures::figure(metric, value));
+    let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figure);
+    let interval = claim.interval.filter(|it| it.high > it.low);
+    let interval = interval.map(|it| format!(" [{}, {}]", figure(it.low), figure(it.high)));
+    ClaimFigures {
+        published: shown(claim.published),
+        measured: shown(claim.measured) + &interval.unwrap_or_default(),
+    }
+}
+
+/// The metric whose unit the expression has; `None` for a ratio.
 fn unit(expr: &Expr) -> Option<Metric> {
     match expr {
         Expr::Number(_) => None,
@@ -161,23 +188,6 @@ fn unit(expr: &Expr) -> Option<Metric> {
             Operator::By => unit(left).filter(|_| matches!(**right, Expr::Number(_))),
         },
     }
-}
-
-/// A value in the unit of a metric, or a ratio.
-#[must_use]
-pub fn claim_figure(value: f64, unit: Option<Metric>) -> String {
-    unit.map_or_else(|| figures::plain(value), |metric| figures::figure(metric, value))
-}
-
-/// The measured left side with its interval: `1.92 [1.84, 2.01]`.
-#[must_use]
-pub fn measured_words(claim: &ClaimResult, unit: Option<Metric>) -> String {
-    let Some(measured) = claim.measured else { return "–".to_owned() };
-    let interval = claim.interval.filter(|it| it.high > it.low);
-    let interval = interval.map_or_else(String::new, |it| {
-        format!(" [{}, {}]", claim_figure(it.low, unit), claim_figure(it.high, unit))
-    });
-    claim_figure(measured, unit) + &interval
 }
 
 /// The verdict, with what an open claim lacks, and what a decided one rests on: `inconclusive: about 14 rounds would decide it`.
@@ -200,8 +210,7 @@ pub fn verdict_line(document: &ResultDocument, claim: &ClaimResult) -> String {
 
 /// `2,500 clients, scaled from 16 cores`.
 fn scaled_loads(document: &ResultDocument, claim: &ClaimResult) -> String {
-    let stated = document.experiment.claims.iter().find(|it| it.claim == claim.claim);
-    let figures = stated.map(|it| it.expression.figures()).unwrap_or_default();
+    let figures = stated(document, claim).map(Claim::figures).unwrap_or_default();
     let loads = figures.into_iter().filter_map(|it| document.experiment.load(&it.load));
     distinct(loads.filter(|load| load.is_scaled()).map(load_words)).join("; ")
 }

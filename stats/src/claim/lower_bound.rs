@@ -24,25 +24,19 @@ pub(super) fn stands(claim: &Claim, verdict: bool, look: Look<'_>, doubted: &[(&
         matches!(doubt.reason, DoubtReason::GeneratorBottleneck { .. })
             && matches!(figure.metric, Metric::Rate | Metric::CpuCores | Metric::CpuPeak)
     };
-    let mut bounds: Vec<&Figure> = Vec::new();
-    doubted.iter().map(|(figure, _)| *figure).for_each(|figure| {
-        if !bounds.contains(&figure) {
-            bounds.push(figure);
-        }
-    });
-    if bounds.len() > MOST_BOUNDS || !doubted.iter().all(is_bound) {
+    if doubted.len() > MOST_BOUNDS || !doubted.iter().all(is_bound) {
         return false;
     }
     let conditions: Vec<(Expr, Expr)> = claim.comparisons.iter().flat_map(conditions).collect();
     let is_met = |(larger, smaller): &(Expr, Expr), factors: [f64; MOST_BOUNDS]| {
         let raised = |figure: &Figure| {
-            let place = bounds.iter().position(|known| *known == figure);
+            let place = doubted.iter().position(|(known, _)| *known == figure);
             Ok(look(figure)? * place.map_or(1.0, |place| factors[place]))
         };
         Some(value(larger, &raised).ok()? >= value(smaller, &raised).ok()?)
     };
     let always = |condition: &(Expr, Expr), met: bool| {
-        factors(bounds.len()).all(|factors| is_met(condition, factors) == Some(met))
+        factors(doubted.len()).all(|factors| is_met(condition, factors) == Some(met))
     };
     if verdict {
         conditions.iter().all(|condition| always(condition, true))

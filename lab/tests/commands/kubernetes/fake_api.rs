@@ -13,7 +13,7 @@ use tungstenite::protocol::{Role, WebSocket};
 
 const POLL: Duration = Duration::from_millis(20);
 
-/// What goes wrong in a test.
+/// The faults that a test asks the fake API for.
 #[derive(Clone, Debug, Default)]
 pub struct Trouble {
     /// The user may not create Jobs.

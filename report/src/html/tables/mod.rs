@@ -152,13 +152,11 @@ fn native_cells(readings: &[NativeMemory]) -> [String; 6] {
 #[must_use]
 pub fn claims(document: &ResultDocument) -> Table {
     let rows = document.claims.iter().map(|claim| {
-        let unit = study::claim_unit(document, claim);
-        let published =
-            claim.published.map_or_else(|| "–".to_owned(), |value| study::claim_figure(value, unit));
+        let study::ClaimFigures { published, measured } = study::claim_figures(document, claim);
         let verdict = study::verdict_line(document, claim);
         let says = claim.says.clone().unwrap_or_default();
         let decided = decided_words(claim).to_owned();
-        vec![claim.claim.clone(), says, verdict, decided, published, study::measured_words(claim, unit)]
+        vec![claim.claim.clone(), says, verdict, decided, published, measured]
     });
     let none = || "–".to_owned();
     let unavailable = document.experiment.unavailable.iter().map(|it| {

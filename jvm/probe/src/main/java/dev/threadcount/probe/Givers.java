@@ -37,7 +37,7 @@ final class Givers {
     private final Map<Long, Thread> mounted = new HashMap<>();
 
     /**
-     * What is known about one wait.
+     * The threads that can end one wait, with the evidence for them.
      *
      * @param lock class and identity; null if it is not known
      * @param threads the threads that have it or give it

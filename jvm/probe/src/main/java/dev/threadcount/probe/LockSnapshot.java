@@ -36,6 +36,7 @@ final class LockSnapshot {
 
     /** The largest number of threads whose stacks are read, to see what they are in. */
     private static final int MOST_STACKS = 3_000;
+    /** The heap that a StackTraceElement takes, with the strings that it does not share. */
     private static final int BYTES_PER_FRAME = 60;
     /** The largest number of objects that are searched for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
@@ -104,7 +105,7 @@ final class LockSnapshot {
         }
     }
 
-    /** All are kept at the same time, and take a quarter of the free heap at most. */
+    /** Reads the stacks of these threads. All are kept at the same time, so they take at most a quarter of the free heap. */
     private void readStacks(List<Thread> threads) {
         Runtime runtime = Runtime.getRuntime();
         long freeBytes = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();

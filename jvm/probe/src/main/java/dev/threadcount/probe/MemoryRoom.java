@@ -7,23 +7,23 @@ import java.lang.management.MemoryUsage;
 import java.util.List;
 
 /**
- * What the application leaves of the heap and of the space for classes while the probe is there. The thread that gets no more memory may be one
- * of ours, and with {@code -XX:+ExitOnOutOfMemoryError} that ends the JVM.
+ * Watches the heap and the space for classes while the probe is in the JVM. If the application takes nearly all of them, the thread that gets no
+ * more memory may be one of ours, and with {@code -XX:+ExitOnOutOfMemoryError} that ends the JVM.
  */
 final class MemoryRoom {
     private static final long HEAP_BYTES = 4L << 20;
     private static final long CLASSES_BYTES = 1L << 20;
-    /** A code cache that is full ends the compiler and not the JVM. */
+    /** How the names of code caches begin. A full one ends the compiler, and not the JVM. */
     private static final String CODE = "Code";
 
     private final List<MemoryPoolMXBean> pools = ManagementFactory.getMemoryPoolMXBeans();
 
-    /** Why the probe has to leave; null where it may stay. */
+    /** The reason why the probe has to leave; null if it may stay. */
     String lack() {
         long livingBytes = 0;
         for (MemoryPoolMXBean pool : pools) {
             if (pool.getType() == MemoryType.HEAP) {
-                // Null of a pool that no collection empties.
+                // It is null for a pool that no collection empties.
                 MemoryUsage living = pool.getCollectionUsage();
                 livingBytes += living == null ? 0 : living.getUsed();
             } else if (!pool.getName().startsWith(CODE)) {

@@ -16,8 +16,8 @@ final class Progress {
     private Progress() {}
 
     /**
-     * What a running thread does instead of work: {@code yield} (with its site), {@code scheduling} (a carrier between
-     * two virtual threads), or null if it works. A spinning thread looks like one that works.
+     * Tells whether a running thread makes no progress: {@code yield} if it yields, {@code scheduling} for a carrier between two virtual
+     * threads, and null if it works. A spinning thread looks like one that works.
      */
     static String lack(RecordedStackTrace stack) {
         if (stack == null) {

@@ -77,7 +77,7 @@ class StackSamplerTest {
         assertTrue(lines.getLast().endsWith("\"count\":1}"), lines.toString());
     }
 
-    /** Of 1,000 threads, one in four is listed. 250 threads come, and the estimate is four times as many. */
+    /** The JVM has 1,000 threads and lists one in four of them, so the estimate is four times the 250 that it lists. */
     @Test
     void ofManyVirtualThreadsAPartIsListedAndStandsForAll() throws Exception {
         List<Integer> parts = new ArrayList<>();
