@@ -1,12 +1,14 @@
 //! Turns the records of a session into its result.
 
 use crate::explain::explain;
-use crate::finding::{Fact, Finding};
-use crate::findings::concurrency_limit::ConcurrencyLimit;
+use crate::finding::Finding;
+use crate::limit::station::{Resource, Station};
+use crate::limit::thresholds::NEARLY_ALL;
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::machine::Machine;
 use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::ThreadActivity;
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use threadcount_model::rounds::{RoundsDone, Skipped};
 use threadcount_stats::{claims, compare, request_times, trust};
@@ -71,26 +73,20 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     let is = |name: &Option<String>, of: &String| name.as_ref().is_none_or(|name| name == of);
     let is_of_time =
         |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
-    let named = findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
-        Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, &finding.fact)),
-        Fact::PoolCeiling(_) => Some(("the pool".to_owned(), &finding.fact)),
-        _ => None,
-    });
-    let Some((queue, fact)) = named else { return };
+    let mut stations = findings.iter().filter(is_of_time).filter_map(|finding| finding.fact.station());
+    let Some((queue, station)) = stations.find_map(|it| Some((it.queue_name()?, it))) else { return };
     time.queue = Some(queue);
-    match fact {
-        Fact::ConcurrencyLimit(limit) => add_running(time, limit),
-        Fact::PoolCeiling(pool) => fill_pool(time, pool.threads),
-        _ => {}
+    match station.servers {
+        Some(servers) if station.resource == Resource::ServerPool => fill_pool(time, servers.count),
+        Some(servers) => add_running(time, station, servers.count),
+        None => {}
     }
 }
-
-/// If samples show less than this share of a full pool's threads, nobody knows what the others do.
-const NEARLY_ALL: f64 = 0.9;
 
 /// Scales the parts to all threads of a full pool: every thread has a request, and a few samples count a few threads too many or too few.
 fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     let found: f64 = time.parts.iter().map(|part| part.threads).sum();
+    // If samples show fewer of the threads, nobody knows what the others do.
     if found < NEARLY_ALL * pool_threads {
         return;
     }
@@ -107,19 +103,18 @@ fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
 }
 
 /// Moves the time of running threads out of the queue: they run requests even if nothing shows that they have one.
-fn add_running(time: &mut RequestTime, limit: &ConcurrencyLimit) {
-    let is_known = time.parts.iter().any(|part| {
-        (part.activity.state, &part.activity.application) == (limit.running.state, &limit.running.application)
-    });
-    let Some(runs_ms) = limit.runs_ms().filter(|_| !is_known && limit.running.has_place()) else { return };
-    let ms = runs_ms.min(time.without_thread.ms.max(0.0));
+fn add_running(time: &mut RequestTime, station: &Station, threads: f64) {
+    let activity = station.in_service.as_ref().map(|it| &it.activity).filter(|it| it.has_place());
+    let Some((activity, service_ms)) = activity.zip(station.service_ms()) else { return };
+    let place = |it: &ThreadActivity| (it.state, it.application.clone());
+    if time.parts.iter().any(|part| place(&part.activity) == place(activity)) {
+        return;
+    }
+    let ms = service_ms.min(time.without_thread.ms.max(0.0));
     time.without_thread.ms -= ms;
     time.without_thread.interval = time.without_thread.interval.map(|it| it.shifted(-ms));
-    let part = RequestTimePart {
-        activity: limit.running.clone(),
-        threads: limit.at_once,
-        time: TimeShare { ms, interval: None },
-    };
+    let time_share = TimeShare { ms, interval: None };
+    let part = RequestTimePart { activity: activity.clone(), threads, time: time_share };
     let place = time.parts.partition_point(|it| it.time.ms >= ms);
     time.parts.insert(place, part);
 }
@@ -142,27 +137,23 @@ fn skipped(experiment: &Experiment) -> Vec<Skipped> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limit::station::{InService, KnownBy, Servers};
     use threadcount_model::interval::Interval;
-    use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+    use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 
     /// A limit of 20 threads that each sleep for 50 ms: 400/s, so 100 requests in flight take 250 ms each.
-    fn limit() -> ConcurrencyLimit {
-        let place = Some("Elastic.load:6".to_owned());
-        ConcurrencyLimit {
-            at_once: 20.0,
-            in_flight: 100.0,
-            is_rate_estimate: false,
+    fn limit() -> Station {
+        let sleeping = ThreadActivity {
+            state: ThreadState::Sleep,
+            application: Some("Elastic.load:6".to_owned()),
+            ..ThreadActivity::default()
+        };
+        Station {
+            servers: Some(Servers { count: 20.0, known_by: KnownBy::Gauge }),
+            in_flight: Some(100.0),
             rate_per_s: Some(400.0),
-            threads: None,
-            running: ThreadActivity {
-                state: ThreadState::Sleep,
-                application: place,
-                ..ThreadActivity::default()
-            },
-            at_place: 1.0,
-            waiting: None,
-            connections: None,
-            alone_ms: None,
+            in_service: Some(InService { activity: sleeping, share: 1.0 }),
+            ..Station::default()
         }
     }
 
@@ -218,11 +209,11 @@ mod tests {
     #[test]
     fn what_unknown_threads_do_for_requests_is_no_time_in_their_queue() {
         let mut of_unknown = time();
-        add_running(&mut of_unknown, &limit());
+        add_running(&mut of_unknown, &limit(), 20.0);
         assert_eq!((of_unknown.parts[0].time.ms, of_unknown.without_thread.ms), (50.0, 200.0));
         assert_eq!(of_unknown.without_thread.interval.map(|it| (it.low, it.high)), Some((190.0, 210.0)));
         let once = of_unknown.clone();
-        add_running(&mut of_unknown, &limit());
+        add_running(&mut of_unknown, &limit(), 20.0);
         assert_eq!(of_unknown, once, "threads that are known have their part");
     }
 }

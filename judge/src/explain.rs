@@ -28,7 +28,9 @@ fn in_runs(experiment: &Experiment, runs: &VariantRuns<'_>, records: &[Record]) 
         let alone = it.find.and_then(|find| find(runs));
         let beside = || it.find_beside.and_then(|find| find(experiment, runs, records));
         let after = || it.find_after.and_then(|find| find(runs, &found));
-        if let Some(mut finding) = alone.or_else(beside).or_else(after) {
+        let one = alone.or_else(beside).or_else(after);
+        let all = it.find_all.map_or_else(Vec::new, |find| find(runs, &found));
+        for mut finding in one.into_iter().chain(all) {
             allocation::attribute(&mut finding, &found);
             found.push(finding);
         }

@@ -53,6 +53,8 @@ type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 type FindBeside = fn(&Experiment, &VariantRuns<'_>, &[Record]) -> Option<Finding>;
 type FindAfter = fn(&VariantRuns<'_>, &[Finding]) -> Option<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
+type FindAll = fn(&VariantRuns<'_>, &[Finding]) -> Vec<Finding>;
+type FindAllInWindow = fn(&Record) -> Vec<Fact>;
 
 /// Where requests wait for a limit. A limit of any place shows that the clients are not the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +78,21 @@ pub(crate) struct Finders {
     pub find_after: Option<FindAfter>,
     /// Searches a window of a running JVM, without figures of requests.
     pub in_window: Option<FindInWindow>,
+    /// Finds several kinds at once in those runs, with the findings of the earlier rules at hand.
+    pub find_all: Option<FindAll>,
+    /// Finds the same kinds in a window of a running JVM.
+    pub all_in_window: Option<FindAllInWindow>,
 }
 
 impl Finders {
-    pub const NONE: Self = Self { find: None, find_beside: None, find_after: None, in_window: None };
+    pub const NONE: Self = Self {
+        find: None,
+        find_beside: None,
+        find_after: None,
+        in_window: None,
+        find_all: None,
+        all_in_window: None,
+    };
 }
 
 /// Declares [`Rule`] and [`Fact`], and ties each kind of finding to its finders and its words.

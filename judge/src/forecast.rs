@@ -7,7 +7,8 @@ mod stations;
 
 use crate::crossover::crossover_reasons;
 use crate::evidence::variant_runs::RunFigures;
-use crate::findings::pool_ceiling::MOSTLY_FULL;
+use crate::findings::pinned_carriers::FIRST_WITHOUT_MONITOR_PINS;
+use crate::limit::thresholds::NEARLY_ALL;
 use crate::result::ResultDocument;
 use stations::{NamedStation, stations};
 use threadcount_model::crossover::Treatment;
@@ -29,8 +30,6 @@ const CLOSES_WITHIN: f64 = 0.15;
 const ENOUGH: f64 = 0.95;
 /// From this share of a request's time on, other services can take the forecast away.
 const MUCH_OUTSIDE: f64 = 0.2;
-/// The last Java on which `synchronized` pins a virtual thread (JEP 491).
-const LAST_WITH_PINS: u32 = 23;
 
 /// The throughput without the pool's limit, divided by the measured one.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +68,8 @@ pub fn of_runs(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Opt
     let time = document.request_times.iter().find(|it| it.variant == variant && it.load == load.name)?;
     let runs = document.counted_runs(variant, &load.name);
     let record = *runs.iter().find(|run| run.jvm.as_ref().is_some_and(|jvm| !jvm.pools.is_empty()))?;
-    let RunFigures { rate_per_s, machine_cpu_cores, .. } = RunFigures::of(record)?;
-    let unobserved = Unobserved { rate_per_s, cpu_ms_per_request: machine_cpu_cores * 1e3 / rate_per_s };
+    let RunFigures { rate_per_s, cpu, .. } = RunFigures::of(record)?;
+    let unobserved = Unobserved { rate_per_s, cpu_ms_per_request: cpu.in_use_cores * 1e3 / rate_per_s };
     forecast(time, record, load.workload, unobserved)
 }
 
@@ -90,7 +89,7 @@ pub fn of_treatment(document: &CrossoverDocument, treatment: Treatment) -> Optio
     let observed = RunFigures::of(record)?;
     // The periods have no figure of the whole machine, but the server's own tells what the probe adds.
     let probe_ms = (record.cost?.cpu_us_per_request? - figures.cpu_us_per_request?).max(0.0) / 1e3;
-    let cpu_ms_per_request = observed.machine_cpu_cores * 1e3 / observed.rate_per_s - probe_ms;
+    let cpu_ms_per_request = observed.cpu.in_use_cores * 1e3 / observed.rate_per_s - probe_ms;
     forecast(time, record, workload, Unobserved { rate_per_s: figures.rate_per_s, cpu_ms_per_request })
 }
 
@@ -104,7 +103,7 @@ fn forecast(
     let clients = f64::from(workload.closed_clients()?);
     let figures = RunFigures::of(record)?;
     let stations = stations(time, record, &figures, cpu_ms_per_request)?;
-    let pool = figures.pool.filter(|_| figures.pool_full.is_some_and(|share| share >= MOSTLY_FULL));
+    let pool = figures.pool.filter(|_| figures.pool_full.is_some_and(|share| share >= NEARLY_ALL));
     let within = |inside: f64, cpu: f64| network(&stations, inside, cpu).bounds();
     let measured = within(pool.map_or(clients, |pool| pool.min(clients)), 1.0)?;
     let closes = measured.least_per_s * (1.0 - CLOSES_WITHIN)..measured.most_per_s * (1.0 + CLOSES_WITHIN);
@@ -146,7 +145,7 @@ fn condition(time: &RequestTime, record: &Record) -> Option<&'static str> {
         |it: &&RequestTimePart| matches!(it.activity.state, ThreadState::Socket | ThreadState::Future);
     let outside: f64 = time.parts.iter().filter(is_outside).map(|part| time.share(part)).sum();
     match java {
-        Some(java) if java <= LAST_WITH_PINS => {
+        Some(java) if java < FIRST_WITHOUT_MONITOR_PINS => {
             Some("unless they pin their carriers, as they may before Java 24")
         }
         _ if outside > MUCH_OUTSIDE => Some("if the services behind it keep up"),

@@ -11,6 +11,7 @@ pub mod finding;
 pub mod findings;
 pub mod forecast;
 mod grade;
+pub mod limit;
 pub mod published;
 pub mod result;
 pub mod result_folder;

@@ -1,14 +1,13 @@
 //! `result.json` (`threadcount/result/3`): the outcome of one experiment. Every report is made from it alone.
 
 use schemars::JsonSchema;
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure};
 use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
-use super::finding::{Finding, Rule};
+use super::finding::Finding;
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::comparison::Comparison;
 use threadcount_model::doubt::Doubt;
@@ -59,11 +58,10 @@ pub struct ResultDocument {
     pub why_not: Vec<Doubt>,
 }
 
-/// Findings without those of kinds that only an earlier version knew.
+/// Findings without those whose kinds or figures only an earlier version knew.
 fn known_findings<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<Finding>, D::Error> {
     let all = Vec::<serde_json::Value>::deserialize(deserializer)?;
-    let known = all.into_iter().filter(|it| Rule::deserialize(&it["rule"]).is_ok());
-    known.map(|it| serde_json::from_value(it).map_err(D::Error::custom)).collect()
+    Ok(all.into_iter().filter_map(|it| serde_json::from_value(it).ok()).collect())
 }
 
 /// Requests of a variant under a load that had no expected response.

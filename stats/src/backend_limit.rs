@@ -16,7 +16,7 @@ const ALL_CONNECTIONS: f64 = 0.95;
 /// If connections are refused, more than this share of the requests fails.
 const REFUSED: f64 = 0.01;
 /// Requests wait for a pool if it is fully in use in this share of its readings.
-pub const MOSTLY_FULL: f64 = 0.5;
+const MOSTLY_FULL: f64 = 0.5;
 
 /// The backend that limits this run, with the reason; `None` if there is no backend, or none is the limit. `others` are the runs of the
 /// same variant under the same load, because only some of them were observed from inside.

@@ -2,6 +2,7 @@
 
 use crate::evidence::cpu_use::CpuUse;
 use crate::finding::{Fact, Finding, RunsShowing};
+use crate::limit::thresholds::FULL_READING;
 use threadcount_load::report::LoadReport;
 use threadcount_model::experiment::{LoadSpec, Variant};
 use threadcount_model::record::jvm::Pool;
@@ -19,7 +20,7 @@ pub struct VariantRuns<'a> {
     pub runs: Vec<&'a Record>,
 }
 
-/// Figures of one run, or their means over runs.
+/// Figures of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunFigures {
     /// Answers per second.
@@ -38,22 +39,8 @@ pub struct RunFigures {
     pub pool_full: Option<f64>,
     /// The highest number of OS threads of the server.
     pub os_threads: f64,
-    /// Cores of the machine.
-    pub cores: f64,
-    /// Cores in use on the machine, by everything.
-    pub machine_cpu_cores: f64,
-    /// Cores the server used.
-    pub server_cpu_cores: f64,
-    /// Cores the server used in the kernel.
-    pub kernel_cpu_cores: f64,
-    /// Cores the server used for garbage collection; `None` if it is not a JVM.
-    pub gc_cpu_cores: Option<f64>,
-    /// Cores the server used for compilation; `None` if it is not a JVM.
-    pub jit_cpu_cores: Option<f64>,
-    /// Cores the load generator used.
-    pub generator_cpu_cores: f64,
-    /// Cores that the servers behind the server used.
-    pub backend_cpu_cores: f64,
+    /// CPU use of the machine.
+    pub cpu: CpuUse,
 }
 
 impl RunFigures {
@@ -77,13 +64,14 @@ impl RunFigures {
 
     fn of_window(record: &Record, load: &LoadReport, cost: Cost) -> Option<Self> {
         let times = load.response_time_ms?;
+        let server = Self::of_server(record, cost);
         Some(Self {
             rate_per_s: load.rate_per_s.completed,
             fastest_ms: times.min,
             p50_ms: times.p50,
             mean_ms: times.mean,
-            generator_cpu_cores: load.generator.cpu_cores,
-            ..Self::of_server(record, cost)
+            cpu: CpuUse { generator_cores: load.generator.cpu_cores, ..server.cpu },
+            ..server
         })
     }
 
@@ -95,13 +83,16 @@ impl RunFigures {
             pool_full: pool.and_then(full_share),
             fastest_before_ms: record.warm_up.as_ref().and_then(|warm_up| warm_up.fastest_ms),
             os_threads: f64::from(cost.os_threads_peak),
-            cores: f64::from(cost.machine_cores),
-            machine_cpu_cores: cost.machine_cpu_cores,
-            server_cpu_cores: cost.cpu_cores,
-            kernel_cpu_cores: cost.kernel_cpu_cores,
-            backend_cpu_cores: cost.backend_cpu_cores,
-            gc_cpu_cores: cost.gc_cpu_cores,
-            jit_cpu_cores: cost.jit_cpu_cores,
+            cpu: CpuUse {
+                in_use_cores: cost.machine_cpu_cores,
+                machine_cores: f64::from(cost.machine_cores),
+                server_cores: cost.cpu_cores,
+                server_kernel_cores: cost.kernel_cpu_cores,
+                server_gc_cores: cost.gc_cpu_cores,
+                server_compilation_cores: cost.jit_cpu_cores,
+                generator_cores: 0.0,
+                backend_cores: cost.backend_cpu_cores,
+            },
             ..Self::default()
         }
     }
@@ -109,7 +100,8 @@ impl RunFigures {
     /// Share of the machine's CPU in use, 0 to 1; 1 if the machine is unknown, so that no rule takes an unknown machine for an idle one.
     #[must_use]
     pub fn machine_share(&self) -> f64 {
-        if self.cores > 0.0 { self.machine_cpu_cores / self.cores } else { 1.0 }
+        let CpuUse { in_use_cores, machine_cores, .. } = self.cpu;
+        if machine_cores > 0.0 { in_use_cores / machine_cores } else { 1.0 }
     }
 
     /// The most requests per second that `at_once` threads can serve if each request takes as long as the fastest.
@@ -117,47 +109,10 @@ impl RunFigures {
     pub fn ceiling_per_s(&self, at_once: f64) -> f64 {
         if self.fastest_ms > 0.0 { at_once * 1_000.0 / self.fastest_ms } else { f64::INFINITY }
     }
-
-    fn mean(all: &[Self]) -> Self {
-        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-        Self {
-            rate_per_s: mean(|facts| facts.rate_per_s),
-            fastest_ms: mean(|facts| facts.fastest_ms),
-            fastest_before_ms: mean_of(all.iter().filter_map(|facts| facts.fastest_before_ms)),
-            p50_ms: mean(|facts| facts.p50_ms),
-            mean_ms: mean(|facts| facts.mean_ms),
-            pool: all.first().and_then(|facts| facts.pool),
-            pool_full: mean_of(all.iter().filter_map(|facts| facts.pool_full)),
-            os_threads: mean(|facts| facts.os_threads),
-            cores: mean(|facts| facts.cores),
-            machine_cpu_cores: mean(|facts| facts.machine_cpu_cores),
-            server_cpu_cores: mean(|facts| facts.server_cpu_cores),
-            kernel_cpu_cores: mean(|facts| facts.kernel_cpu_cores),
-            gc_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.gc_cpu_cores)),
-            jit_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.jit_cpu_cores)),
-            generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
-            backend_cpu_cores: mean(|facts| facts.backend_cpu_cores),
-        }
-    }
-
-    pub fn cpu_use(&self) -> CpuUse {
-        CpuUse {
-            in_use_cores: self.machine_cpu_cores,
-            machine_cores: self.cores,
-            server_cores: self.server_cpu_cores,
-            server_kernel_cores: self.kernel_cpu_cores,
-            server_gc_cores: self.gc_cpu_cores,
-            server_compilation_cores: self.jit_cpu_cores,
-            generator_cores: self.generator_cpu_cores,
-            backend_cores: self.backend_cpu_cores,
-        }
-    }
 }
 
 /// With fewer readings than this, nothing is concluded.
 pub(crate) const FEWEST_READINGS: u32 = 4;
-/// A pool counts as full from this share of busy threads, because a thread between two requests is briefly not busy.
-pub const NEARLY_ALL: f64 = 0.95;
 
 /// Is this a pool of threads that answer requests, rather than of connections?
 pub(crate) fn is_request_pool(pool: &Pool) -> bool {
@@ -168,7 +123,7 @@ pub(crate) fn is_request_pool(pool: &Pool) -> bool {
 pub(crate) fn full_share(pool: &Pool) -> Option<f64> {
     let max = f64::from(pool.max.filter(|&max| max > 0)?);
     let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
-    let full = busy.iter().filter(|&&busy| busy >= NEARLY_ALL * max).count();
+    let full = busy.iter().filter(|&&busy| busy >= FULL_READING * max).count();
     (busy.len() as u32 >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
 }
 
@@ -217,21 +172,35 @@ impl<'a> VariantRuns<'a> {
         self.load.workload.is_closed()
     }
 
-    /// The means of the runs in which the condition holds and their number, if they are more than half of the complete runs.
+    /// The figures of the typical run in which the condition holds, see [`in_most`](Self::in_most).
     #[must_use]
     pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, RunsShowing)> {
-        let held: Vec<RunFigures> =
-            self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
-        (2 * held.len() > self.runs.len())
-            .then(|| (RunFigures::mean(&held), RunsShowing::new(held.len(), self.runs.len())))
+        self.in_most(|run| RunFigures::of(run).filter(&holds))
     }
 
-    /// Everything that `find` finds, and in how many runs, if it finds something in more than half of the complete runs.
+    /// What `find` finds in the typical run, the one with the median throughput of those in which it finds something, if these are more
+    /// than half of the complete runs. The figures of a finding are those of one run, so that they agree with each other.
     #[must_use]
-    pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
-        let found: Vec<T> = self.runs.iter().filter_map(|run| find(run)).collect();
-        let runs = RunsShowing::new(found.len(), self.runs.len());
-        (2 * found.len() > self.runs.len()).then_some((found, runs))
+    pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(T, RunsShowing)> {
+        let (mut found, runs) = self.each_in_most(find)?;
+        Some((found.swap_remove(found.len() / 2), runs))
+    }
+
+    /// Everything that `find` finds, in ascending order of the runs' throughput, if it finds something in more than half of the complete runs.
+    #[must_use]
+    pub fn each_in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
+        let rate_per_s = |run: &Record| run.measured.as_ref().map_or(0.0, |load| load.rate_per_s.completed);
+        let mut runs = self.runs.clone();
+        runs.sort_by(|a, b| rate_per_s(a).total_cmp(&rate_per_s(b)));
+        let found: Vec<T> = runs.iter().filter_map(|run| find(run)).collect();
+        let showing = RunsShowing::new(found.len(), runs.len());
+        (2 * found.len() > runs.len()).then_some((found, showing))
+    }
+
+    /// The fact in the typical run of those that show it, see [`in_most`](Self::in_most).
+    #[must_use]
+    pub fn typical_finding(&self, find: impl Fn(&Record) -> Option<Fact>) -> Option<Finding> {
+        self.in_most(find).map(|(fact, runs)| self.finding(fact, runs))
     }
 
     /// A finding about this variant under this load.

@@ -2,7 +2,7 @@
 
 use super::explain;
 use crate::finding::{Finding, Rule};
-use crate::findings::client_ceiling;
+use crate::limit::clients;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 
@@ -22,11 +22,10 @@ pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Find
     let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
     let found = explain(experiment, std::slice::from_ref(record)).into_iter();
     let found: Vec<Finding> = found.map(of_the_window).collect();
-    let whole = |limit: &Finding| found.iter().find(|it| it.rule() == limit.rule()).unwrap_or(limit).clone();
+    let whole = |limit: &Finding| found.iter().find(|it| is_same(it, limit)).unwrap_or(limit).clone();
     let is_new = |finding: &&Finding| {
-        let rule = finding.rule();
-        let is_refuted = rule == Rule::ClientCeiling && client_ceiling::is_refuted(limits);
-        !is_refuted && limits.iter().all(|limit| subject(limit.rule()) != subject(rule))
+        let is_refuted = finding.rule() == Rule::ClientCeiling && clients::is_refuted(limits);
+        !is_refuted && !limits.iter().any(|limit| is_same(limit, finding))
     };
     // Only the rate can show that threads of an unknown kind serve the requests, so a limit on them may be new here.
     let is_limit = |finding: &Finding| finding.rule() == Rule::ConcurrencyLimit;
@@ -34,12 +33,13 @@ pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Find
     AttachedFindings { limits: limits.iter().map(whole).chain(new_limits).collect(), others }
 }
 
-/// The subject of a rule: two rules name what requests wait for.
-const fn subject(rule: Rule) -> Rule {
-    match rule {
-        Rule::Waiting => Rule::RequestWaits,
-        other => other,
-    }
+/// Whether two findings are about the same: the same kind, or the same wait, which has another kind where more is known of it.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    let is_wait = |it: &Finding| matches!(it.rule(), Rule::Waiting | Rule::RequestWaits | Rule::UnfairWaits);
+    let stations = one.fact.station().zip(other.fact.station());
+    one.rule() == other.rule()
+        || is_wait(one) && is_wait(other)
+        || stations.is_some_and(|(one, other)| one.is_same(other))
 }
 
 #[cfg(test)]

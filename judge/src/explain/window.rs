@@ -1,28 +1,19 @@
 //! The rules that need no load, for a window of a running JVM. Its record contains readings of the probe and of /proc but no requests;
 //! rules that need requests find nothing.
 
-use crate::finding::{Fact, Finding, Rule};
+use crate::finding::{Finding, Rule};
 use crate::findings::FINDERS;
 use threadcount_model::record::Record;
 
 /// The findings in one window.
 #[must_use]
 pub fn explain_window(record: &Record) -> Vec<Finding> {
-    let facts = FINDERS.iter().filter_map(|it| it.in_window).filter_map(|find| find(record));
+    let facts = FINDERS.iter().flat_map(|it| {
+        let one = it.in_window.and_then(|find| find(record));
+        one.into_iter().chain(it.all_in_window.map_or_else(Vec::new, |find| find(record)))
+    });
     let finding = |fact| Finding { variant: None, load: None, runs: None, fact };
     let mut found: Vec<Finding> = facts.map(finding).collect();
-    let limit = found.iter().find_map(|it| match &it.fact {
-        Fact::ConcurrencyLimit(limit) => Some(limit.clone()),
-        _ => None,
-    });
-    // Only the finding about the wait tells where a lock is held, so that one is kept.
-    let is_said = |it: &Finding| match (&it.fact, &limit) {
-        (Fact::RequestWaits(waits), Some(limit)) => {
-            waits.part.activity.holder.is_none() && limit.names(&waits.part.activity)
-        }
-        _ => false,
-    };
-    found.retain(|it| !is_said(it));
     // Thread caches limit nothing by themselves, but they may explain why the collector or the CPU does.
     if !found.iter().any(|it| matches!(it.rule(), Rule::Gc | Rule::CpuCeiling)) {
         found.retain(|it| it.rule() != Rule::ThreadCaches);
@@ -76,7 +67,7 @@ mod tests {
     #[test]
     fn a_full_pool_of_connections_and_one_of_threads_are_named() {
         let connections = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..java("25") };
-        let expected = "requests wait for a connection. All 10 of shop are in use in 100 % of its readings, and 31 wait for one";
+        let expected = "all 10 connections of shop are in use in 100 % of its readings, and 31 wait for one";
         assert_eq!(found(&window(0.3, 0.2, connections)), [(Rule::Waiting, expected.to_owned())]);
         let threads = JvmReadings { pools: vec![pool(PoolKind::Tomcat, 10, 0)], ..java("25") };
         let expected = "all 10 pool threads are busy. The pool is full in 100 % of its readings (JMX)";
@@ -103,7 +94,11 @@ mod tests {
         assert_eq!(found(&window(0.3, 0.2, lock)), [(Rule::RequestWaits, expected.to_owned())]);
         let full = waiting_at(ThreadState::Pool, "HikariCP", 31.0);
         let full = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..full };
-        assert_eq!(found(&window(0.3, 0.2, full)).iter().map(|it| it.0).collect::<Vec<_>>(), [Rule::Waiting]);
+        let found = found(&window(0.3, 0.2, full));
+        assert_eq!(found.iter().map(|it| it.0).collect::<Vec<_>>(), [Rule::RequestWaits]);
+        assert!(found[0].1.ends_with(
+            "All 10 connections of shop are in use in 100 % of its readings, and 31 wait for one"
+        ));
     }
 
     #[test]

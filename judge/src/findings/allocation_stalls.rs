@@ -1,10 +1,9 @@
 //! Threads wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
 
 use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding};
 use crate::findings::allocation::fewer_allocations;
-use crate::words::figure::known;
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
 use threadcount_stats::pause_ledger::EXPLAINS;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct AllocationStalls {
@@ -29,47 +28,34 @@ pub struct AllocationStalls {
 /// Stalls count if some thread waits for this share of the time, or if they make the 99th percentile stand out.
 const MUCH_TIME: f64 = 0.1;
 
-/// The allocation stalls of one run.
-struct Stalls {
-    count: f64,
-    mean_ms: f64,
-    longest_ms: f64,
-    share: f64,
-}
-
-impl Stalls {
-    fn from_record(record: &Record) -> Option<Self> {
-        let stalls = record.jvm_log.as_ref()?.allocation_stalls;
-        let load = record.measured.as_ref()?;
-        let times = load.response_time_ms?;
-        if stalls.count == 0 {
-            return None;
-        }
-        let count = stalls.count as f64;
-        let mean_ms = stalls.total_ms / count;
-        let makes_tail = times.p99 >= STANDS_OUT * times.p50
-            && mean_ms >= EXPLAINS * (times.p99 - times.p50)
-            && count >= ABOVE_P99 * load.requests.ok as f64;
-        let seen = Self { count, mean_ms, longest_ms: stalls.longest_ms, share: stalls.share };
-        (stalls.share >= MUCH_TIME || makes_tail).then_some(seen)
+/// The allocation stalls of a run that are worth a finding.
+fn stalls(record: &Record) -> Option<AllocationStalls> {
+    let stalls = record.jvm_log.as_ref()?.allocation_stalls;
+    let load = record.measured.as_ref()?;
+    let times = load.response_time_ms?;
+    if stalls.count == 0 {
+        return None;
     }
+    let count = stalls.count as f64;
+    let mean_ms = stalls.total_ms / count;
+    let makes_tail = times.p99 >= STANDS_OUT * times.p50
+        && mean_ms >= EXPLAINS * (times.p99 - times.p50)
+        && count >= ABOVE_P99 * load.requests.ok as f64;
+    (stalls.share >= MUCH_TIME || makes_tail).then_some(AllocationStalls {
+        stalls_per_run: count,
+        mean_ms,
+        longest_ms: stalls.longest_ms,
+        waiting_share: stalls.share,
+        allocates_more_than: None,
+    })
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(Stalls::from_record)?;
-    let mean = |figure: fn(&Stalls) -> f64| mean_of(found.iter().map(figure));
-    let stalls = AllocationStalls {
-        stalls_per_run: mean(|it| it.count)?,
-        mean_ms: mean(|it| it.mean_ms)?,
-        longest_ms: mean(|it| it.longest_ms)?,
-        waiting_share: mean(|it| it.share)?,
-        allocates_more_than: None,
-    };
-    Some(runs_of_variant.finding(Fact::AllocationStalls(stalls), runs))
+    runs_of_variant.typical_finding(|run| stalls(run).map(Fact::AllocationStalls))
 }
 
 impl Words for AllocationStalls {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "threads wait for memory that the garbage collector has not freed, {} each time, at most {}. At least one thread \
              waits in {} of the time",
@@ -82,15 +68,6 @@ impl Words for AllocationStalls {
     fn advice(&self) -> Option<String> {
         let larger_heap = "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads), or fewer allocations per request";
         Some(self.allocates_more_than.as_deref().map_or_else(|| larger_heap.to_owned(), fewer_allocations))
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("allocation stalls", Some(self.stalls_per_run), "in each run"),
-            ("mean stall", Some(self.mean_ms), "ms"),
-            ("longest stall", Some(self.longest_ms), "ms"),
-            ("time in which at least one thread waits", Some(self.waiting_share * 100.0), "%"),
-        ])
     }
 }
 

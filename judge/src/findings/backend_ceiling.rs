@@ -1,8 +1,7 @@
 //! A server behind the server is the limit: its CPU or its connections are used up.
 
-use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use crate::words::reasons;
 use schemars::JsonSchema;
@@ -11,7 +10,7 @@ use threadcount_model::backend_limit::BackendLimit;
 use threadcount_model::figures;
 use threadcount_stats::backend_limit::backend_limit;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct BackendCeiling {
@@ -23,60 +22,21 @@ pub struct BackendCeiling {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(|run| {
+    runs_of_variant.typical_finding(|run| {
         let (backend, limit) = backend_limit(run, &runs_of_variant.runs)?;
         let figures = RunFigures::of(run)?;
-        Some(BackendCeiling {
+        Some(Fact::BackendCeiling(BackendCeiling {
             backend: backend.to_owned(),
             limit,
             rate_per_s: figures.rate_per_s,
-            server_cpu_cores: figures.server_cpu_cores,
-            machine_cores: figures.cores as u32,
-        })
-    })?;
-    let first = found.first()?;
-    let alike: Vec<&BackendCeiling> = found.iter().filter(|it| is_like(it, first)).collect();
-    let mean =
-        |figure: fn(&BackendCeiling) -> f64| mean_of(alike.iter().map(|it| figure(it))).unwrap_or_default();
-    let ceiling = BackendCeiling {
-        limit: mean_limit(&alike, first.limit),
-        rate_per_s: mean(|it| it.rate_per_s),
-        server_cpu_cores: mean(|it| it.server_cpu_cores),
-        ..first.clone()
-    };
-    Some(runs_of_variant.finding(Fact::BackendCeiling(ceiling), runs))
-}
-
-/// Do both name the same backend and the same kind of limit?
-fn is_like(one: &BackendCeiling, other: &BackendCeiling) -> bool {
-    one.backend == other.backend && std::mem::discriminant(&one.limit) == std::mem::discriminant(&other.limit)
-}
-
-/// The mean of limits that are all of the same kind as `first`.
-fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
-    let mean = |place: usize| mean_of(alike.iter().map(|it| figures_of(it.limit)[place])).unwrap_or_default();
-    match first {
-        BackendLimit::Cpu { cores, .. } => {
-            BackendLimit::Cpu { cpu_cores: mean(0), cores_in_use: mean(1), cores }
-        }
-        BackendLimit::OneThread { .. } => {
-            BackendLimit::OneThread { thread_cores: mean(0), cpu_cores: mean(1) }
-        }
-        BackendLimit::Connections { limit, .. } => BackendLimit::Connections { connections: mean(0), limit },
-    }
-}
-
-/// The figures of a limit that differ from run to run.
-const fn figures_of(limit: BackendLimit) -> [f64; 2] {
-    match limit {
-        BackendLimit::Cpu { cpu_cores, cores_in_use, .. } => [cpu_cores, cores_in_use],
-        BackendLimit::OneThread { thread_cores, cpu_cores } => [thread_cores, cpu_cores],
-        BackendLimit::Connections { connections, .. } => [connections, 0.0],
-    }
+            server_cpu_cores: figures.cpu.server_cores,
+            machine_cores: figures.cpu.machine_cores as u32,
+        }))
+    })
 }
 
 impl Words for BackendCeiling {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "limited by the backend `{}`: {}. {}/s is not the limit of the server's threads",
             self.backend,
@@ -95,30 +55,6 @@ impl Words for BackendCeiling {
             }
             _ => format!("a faster `{name}`, cores of its own (`cores`), or a load below what it can do"),
         })
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let (cpu, in_use, thread, connections, limit) = match self.limit {
-            BackendLimit::Cpu { cpu_cores, cores_in_use, .. } => {
-                (Some(cpu_cores), Some(cores_in_use), None, None, None)
-            }
-            BackendLimit::OneThread { thread_cores, cpu_cores } => {
-                (Some(cpu_cores), None, Some(thread_cores), None, None)
-            }
-            BackendLimit::Connections { connections, limit } => {
-                (None, None, None, Some(connections), Some(f64::from(limit)))
-            }
-        };
-        known(&[
-            ("CPU of the backend", cpu, "cores"),
-            ("CPU in use on its cores", in_use, "cores"),
-            ("CPU of its busiest thread", thread, "cores"),
-            ("its connections", connections, "connections"),
-            ("connections that it accepts", limit, "connections"),
-            ("CPU of the server", Some(self.server_cpu_cores), "cores"),
-            ("cores of the machine", Some(f64::from(self.machine_cores)), "cores"),
-            ("measured throughput", Some(self.rate_per_s), "requests/s"),
-        ])
     }
 }
 

@@ -4,9 +4,9 @@
 //! server that works, few of them show a thread that yields, or a carrier between two threads.
 
 use crate::evidence::carriers::Carriers;
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding};
+use crate::limit::thresholds::MOST;
 use crate::words::finding::Words;
 use crate::words::site::place;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use threadcount_model::figures::{percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{SiteReason, SiteTotal, ThreadSamples};
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct BusyWithoutProgress {
@@ -35,46 +35,10 @@ pub struct BusyWithoutProgress {
 
 /// With fewer samples than this, nothing is concluded.
 const FEWEST_SAMPLES: u64 = 10;
-/// More than this share of the samples must show no work. A server on virtual threads that answers 40,000 trivial requests per second
-/// spends time in the scheduler too, but less.
-const MOSTLY: f64 = 0.5;
 /// At least this share of the samples must show a thread that yields: a busy scheduler does not yield.
 const YIELDS: f64 = 0.1;
 /// Below this CPU use, in cores, yielding threads do no harm.
 const STORM_CORES: f64 = 0.25;
-
-struct RunWithoutProgress {
-    server_cpu_cores: f64,
-    /// `None` if no load was sent.
-    rate_per_s: Option<f64>,
-    samples: f64,
-    without_work: f64,
-    yields: f64,
-    site: SiteTotal,
-    carriers: Option<Carriers>,
-}
-
-impl RunWithoutProgress {
-    fn from_record(record: &Record) -> Option<Self> {
-        let server_cpu_cores = record.observed_cost()?.cpu_cores;
-        let jvm = record.jvm.as_ref()?;
-        let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
-        let found = Self {
-            samples: jvm.thread_samples.count as f64,
-            without_work: share(&jvm.thread_samples, |_| true),
-            yields: share(&jvm.thread_samples, yields),
-            site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
-            carriers: Carriers::from_readings(jvm),
-            server_cpu_cores,
-            rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
-        };
-        (jvm.thread_samples.count >= FEWEST_SAMPLES
-            && found.without_work >= MOSTLY
-            && found.yields >= YIELDS
-            && server_cpu_cores >= STORM_CORES)
-            .then_some(found)
-    }
-}
 
 fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
     let count: u64 = samples.without_progress.iter().filter(which).map(|site| site.total.count).sum();
@@ -82,32 +46,34 @@ fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::from_record)?;
-    Some(runs_of_variant.finding(fact(&found)?, runs))
+    runs_of_variant.observed().typical_finding(in_window)
 }
 
-/// Finds threads that yield in a window without a load.
+/// Finds threads that yield instead of working in a run, or in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[RunWithoutProgress::from_record(record)?])
-}
-
-fn fact(found: &[RunWithoutProgress]) -> Option<Fact> {
-    let mean = |figure: fn(&RunWithoutProgress) -> Option<f64>| mean_of(found.iter().filter_map(figure));
-    let busy = BusyWithoutProgress {
-        samples: mean(|it| Some(it.samples))?,
-        without_work_share: mean(|it| Some(it.without_work))?,
-        yielding_share: mean(|it| Some(it.yields))?,
-        carriers_full_share: mean(|it| Some(it.carriers?.full)),
-        queued_threads: mean(|it| Some(it.carriers?.queued)),
-        server_cpu_cores: mean(|it| Some(it.server_cpu_cores))?,
-        rate_per_s: mean(|it| it.rate_per_s),
-        site: found.first()?.site.clone(),
+    let jvm = record.jvm.as_ref()?;
+    let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
+    let carriers = Carriers::from_readings(jvm);
+    let found = BusyWithoutProgress {
+        samples: jvm.thread_samples.count as f64,
+        without_work_share: share(&jvm.thread_samples, |_| true),
+        yielding_share: share(&jvm.thread_samples, yields),
+        carriers_full_share: carriers.map(|it| it.full),
+        queued_threads: carriers.map(|it| it.queued),
+        server_cpu_cores: record.observed_cost()?.cpu_cores,
+        rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
+        site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
     };
-    Some(Fact::BusyWithoutProgress(busy))
+    // A server on virtual threads that answers 40,000 trivial requests per second spends time in the scheduler too, but less.
+    let is_storm = jvm.thread_samples.count >= FEWEST_SAMPLES
+        && found.without_work_share >= MOST
+        && found.yielding_share >= YIELDS
+        && found.server_cpu_cores >= STORM_CORES;
+    is_storm.then_some(Fact::BusyWithoutProgress(found))
 }
 
 impl Words for BusyWithoutProgress {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled. \
              The server uses {:.2} cores{}",
@@ -124,19 +90,6 @@ impl Words for BusyWithoutProgress {
              blocked virtual thread costs no CPU",
             place(&self.site)
         ))
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let percent = |share: f64| share * 100.0;
-        known(&[
-            ("samples of running threads", Some(self.samples), "samples per run"),
-            ("of them without work", Some(percent(self.without_work_share)), "%"),
-            ("of them yielding", Some(percent(self.yielding_share)), "%"),
-            ("readings with all carriers taken", self.carriers_full_share.map(percent), "%"),
-            ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
-            ("CPU of the server", Some(self.server_cpu_cores), "cores"),
-            ("measured throughput", self.rate_per_s, "requests/s"),
-        ])
     }
 }
 

@@ -2,9 +2,8 @@
 //!
 //! A compiler that is merely busy shows in the parts of the CPU. Here its threads are ready to run while others occupy the cores.
 
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use threadcount_model::figures::number;
 use threadcount_model::record::Record;
 use threadcount_stats::compiler::{is_starved, times_as_long};
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CompilerWaits {
@@ -36,16 +35,7 @@ impl CompilerWaits {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(waits)?;
-    let mean = |figure: fn(&CompilerWaits) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
-    let means = CompilerWaits {
-        waiting_threads: mean(|it| it.waiting_threads),
-        running_threads: mean(|it| it.running_threads),
-        machine_cpu_cores: mean(|it| it.machine_cpu_cores),
-        machine_cores: mean(|it| it.machine_cores),
-        warmed_up: found.first()?.warmed_up,
-    };
-    Some(runs_of_variant.finding(Fact::CompilerWaits(means), runs))
+    runs_of_variant.typical_finding(in_window)
 }
 
 /// Finds waiting compiler threads in a window without a load.
@@ -66,7 +56,7 @@ fn waits(record: &Record) -> Option<CompilerWaits> {
 }
 
 impl Words for CompilerWaits {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "the JIT compiler waits for a core: {} of its threads could run and {} did. Code stays slow {}x as long",
             number(self.waiting_threads + self.running_threads),
@@ -86,15 +76,6 @@ impl Words for CompilerWaits {
             }
             .to_owned(),
         )
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("compiler threads that waited for a core (kernel)", Some(self.waiting_threads), "threads"),
-            ("compiler threads that ran", Some(self.running_threads), "threads"),
-            ("CPU in use on the machine", Some(self.machine_cpu_cores), "cores"),
-            ("cores of the machine", Some(self.machine_cores), "cores"),
-        ])
     }
 }
 

@@ -2,29 +2,24 @@
 
 use crate::evidence::cpu_use::CpuUse;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
-use crate::finding::{Fact, Finding, RunsShowing};
+use crate::finding::{Fact, Finding};
 use crate::findings::allocation::fewer_allocations;
-use crate::words::figure::{cpu, known};
 use crate::words::finding::Words;
 use crate::words::reasons::busiest_process;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{count, milliseconds as ms, percent, whole};
+use threadcount_model::figures::whole;
 use threadcount_model::record::Record;
 use threadcount_model::record::interference::BusiestProcess;
 use threadcount_stats::runs::FULL_MACHINE;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuCeiling {
     pub cpu: CpuUse,
     /// `None`: no load was sent (`watch`).
     pub rate_per_s: Option<f64>,
-    /// `None`: no load was sent (`watch`).
-    pub fastest_ms: Option<f64>,
-    /// The clients' own limit, if the throughput comes near it.
-    pub near_clients: Option<ClientLimit>,
     /// A large part of the server's CPU use outside its own code.
     pub large_part: Option<CpuPart>,
     /// A variant whose requests allocate much less, so that the heap is not too small; `None` if there is no such variant.
@@ -33,14 +28,6 @@ pub struct CpuCeiling {
     /// The busiest of the other processes, if they use most of the CPU in use; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other: Option<BusiestProcess>,
-}
-
-/// The highest rate that the clients can reach if each response takes as long as the fastest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct ClientLimit {
-    pub clients: u32,
-    pub rate_per_s: f64,
 }
 
 /// A part of a JVM's CPU use that is not the application's.
@@ -52,69 +39,46 @@ pub enum CpuPart {
     Compilation,
 }
 
-/// Below this share of the clients' limit, a comparison with it shows nothing.
-const NEAR_CLIENTS: f64 = 0.3;
 /// A part of the server's CPU use is large from this share on ...
 const MUCH: f64 = 0.25;
 /// ... if the part, or the load generator, makes this share of the CPU in use.
 const WORTH_ADVICE: f64 = 0.1;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (means, runs) =
-        runs_of_variant.mostly(|run| run.cores > 0.0 && run.machine_share() >= FULL_MACHINE)?;
-    let of_runs = runs_of_variant.runs.iter().filter_map(|run| run.busiest_other_process.clone());
-    let ceiling = CpuCeiling {
-        busiest_other: busiest(&means, of_runs),
-        cpu: means.cpu_use(),
-        rate_per_s: Some(means.rate_per_s),
-        fastest_ms: Some(means.fastest_ms),
-        near_clients: near_clients(runs_of_variant, &means),
-        large_part: large_part(&means),
-        allocates_more_than: None,
-    };
-    Some(runs_of_variant.finding(Fact::CpuCeiling(ceiling), runs))
+    runs_of_variant.typical_finding(|run| full_cpu(&RunFigures::of(run)?, run))
 }
 
 /// Finds a full CPU in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    let figures = RunFigures::without_load(record)?;
-    let ceiling = CpuCeiling {
-        busiest_other: busiest(&figures, record.busiest_other_process.iter().cloned()),
-        cpu: figures.cpu_use(),
-        rate_per_s: None,
-        fastest_ms: None,
-        near_clients: None,
-        large_part: large_part(&figures),
-        allocates_more_than: None,
-    };
-    (figures.cores > 0.0 && figures.machine_share() >= FULL_MACHINE).then_some(Fact::CpuCeiling(ceiling))
+    full_cpu(&RunFigures::without_load(record)?, record)
 }
 
-/// The busiest process of all runs, if other processes fill the machine.
-fn busiest(means: &RunFigures, of_runs: impl Iterator<Item = BusiestProcess>) -> Option<BusiestProcess> {
-    of_runs.max_by(|a, b| a.cores.total_cmp(&b.cores)).filter(|_| means.cpu_use().is_of_others())
+fn full_cpu(figures: &RunFigures, record: &Record) -> Option<Fact> {
+    let has_load = record.measured.is_some();
+    let is_full = figures.cpu.machine_cores > 0.0 && figures.machine_share() >= FULL_MACHINE;
+    let ceiling = CpuCeiling {
+        cpu: figures.cpu,
+        rate_per_s: has_load.then_some(figures.rate_per_s),
+        large_part: large_part(&figures.cpu),
+        allocates_more_than: None,
+        busiest_other: record.busiest_other_process.clone().filter(|_| figures.cpu.is_of_others()),
+    };
+    is_full.then_some(Fact::CpuCeiling(ceiling))
 }
 
 /// A large part of the server's CPU use that something can be done about.
-fn large_part(means: &RunFigures) -> Option<CpuPart> {
-    let least = (MUCH * means.server_cpu_cores).max(WORTH_ADVICE * means.machine_cpu_cores);
+fn large_part(cpu: &CpuUse) -> Option<CpuPart> {
+    let least = (MUCH * cpu.server_cores).max(WORTH_ADVICE * cpu.in_use_cores);
     let is_large = |part: Option<f64>| part.is_some_and(|cores| cores >= least);
-    if is_large(means.gc_cpu_cores) {
+    if is_large(cpu.server_gc_cores) {
         Some(CpuPart::GarbageCollection)
     } else {
-        is_large(means.jit_cpu_cores).then_some(CpuPart::Compilation)
+        is_large(cpu.server_compilation_cores).then_some(CpuPart::Compilation)
     }
 }
 
-fn near_clients(runs_of_variant: &VariantRuns<'_>, means: &RunFigures) -> Option<ClientLimit> {
-    let clients = runs_of_variant.clients();
-    let rate_per_s = means.ceiling_per_s(f64::from(clients));
-    (runs_of_variant.is_closed() && means.rate_per_s / rate_per_s >= NEAR_CLIENTS)
-        .then_some(ClientLimit { clients, rate_per_s })
-}
-
 impl Words for CpuCeiling {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         let cpu = &self.cpu;
         let generator = self.rate_per_s.map(|_| format!(", load generator {:.2}", cpu.generator_cores));
         let generator = generator.unwrap_or_default();
@@ -125,7 +89,7 @@ impl Words for CpuCeiling {
             String::new()
         };
         format!(
-            "the CPU is full, {:.2} of {} cores. In cores: {} {:.2}{}{}{}, other processes {:.2}{}",
+            "the CPU is full, {:.2} of {} cores. In cores: {} {:.2}{}{}{}, other processes {:.2}",
             cpu.in_use_cores,
             whole(cpu.machine_cores),
             if self.rate_per_s.is_some() { "server" } else { "this JVM" },
@@ -133,8 +97,7 @@ impl Words for CpuCeiling {
             parts(cpu),
             backends,
             generator,
-            cpu.other_cores(),
-            nearness(self)
+            cpu.other_cores()
         )
     }
 
@@ -182,15 +145,6 @@ impl Words for CpuCeiling {
         };
         Some(advice.to_owned())
     }
-
-    fn evidence(&self) -> Vec<String> {
-        let mut figures = cpu(&self.cpu);
-        figures.extend(known(&[
-            ("measured throughput", self.rate_per_s, "requests/s"),
-            ("fastest response", self.fastest_ms, "ms"),
-        ]));
-        figures
-    }
 }
 
 /// The server's CPU use outside its own code: the collector and the compiler (part of which is kernel time too), and the kernel.
@@ -202,24 +156,6 @@ fn parts(cpu: &CpuUse) -> String {
         parts.push(format!("kernel {:.2}", cpu.server_kernel_cores));
     }
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
-}
-
-/// The throughput as a share of what the clients could request.
-fn nearness(ceiling: &CpuCeiling) -> String {
-    let near_clients = ceiling.near_clients.filter(|_| !ceiling.cpu.is_of_others());
-    let Some((limit, (rate_per_s, fastest_ms))) =
-        near_clients.zip(ceiling.rate_per_s.zip(ceiling.fastest_ms))
-    else {
-        return String::new();
-    };
-    format!(
-        ". {}/s is {} of the {}/s that {} clients can request at {} each",
-        whole(rate_per_s),
-        percent(rate_per_s / limit.rate_per_s),
-        whole(limit.rate_per_s),
-        count(limit.clients.into()),
-        ms(fastest_ms)
-    )
 }
 
 #[cfg(test)]
@@ -237,7 +173,7 @@ mod tests {
     #[test]
     fn a_full_machine_is_named_with_its_shares() {
         let finding = found(find, "clients: 1000", full()).expect("a finding");
-        let expected = "the CPU is full, 1.94 of 2 cores. In cores: server 1.40, load generator 0.35, other processes 0.19. 18,100/s is 91 % of the 19,960/s that 1,000 clients can request at 50.1 ms each";
+        let expected = "the CPU is full, 1.94 of 2 cores. In cores: server 1.40, load generator 0.35, other processes 0.19";
         assert_eq!(sentence(&finding), expected);
     }
 

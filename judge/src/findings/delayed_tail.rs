@@ -1,18 +1,18 @@
 //! One cause delays most of the requests beyond the 99th percentile; found by comparing the times of both.
 
 use crate::evidence::tail::STANDS_OUT;
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, Rule, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, Rule};
+use crate::limit::thresholds::MOST;
 use crate::words::finding::Words;
 use crate::words::pause_cause::cause_words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
-use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseCause, PauseLedger};
+use threadcount_model::record::pause_ledger::PauseCause;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct DelayedTail {
@@ -27,43 +27,34 @@ pub struct DelayedTail {
     pub p99_ms: f64,
 }
 
-/// The cause must explain at least this share of the requests beyond the 99th percentile.
-const MOST: f64 = 0.5;
 /// With fewer sampled requests a coincidence shows nothing.
 const FEWEST_REQUESTS: u64 = 20;
 /// A 99th percentile that stands out is also this much longer than the median.
 const LONGER_BY_MS: f64 = 2.0;
 
-fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
+/// `named` are the findings of other rules for the same variant and load.
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
+    let main_cause = |run: &&Record| delayed_tail(run).map(|tail| tail.cause);
+    let cause = runs_of_variant.runs.iter().find_map(main_cause).filter(|cause| !is_named(*cause, named))?;
+    runs_of_variant
+        .typical_finding(|run| delayed_tail(run).filter(|tail| tail.cause == cause).map(Fact::DelayedTail))
+}
+
+/// The tail of a run that mostly has one cause.
+fn delayed_tail(record: &Record) -> Option<DelayedTail> {
     let ledger = record.pause_ledger.as_ref()?;
     let stands_out =
         ledger.p99_ms >= STANDS_OUT * ledger.p50_ms && ledger.p99_ms >= ledger.p50_ms + LONGER_BY_MS;
     let cause = ledger.main_cause().filter(|cause| cause.requests_share >= MOST)?;
-    (stands_out && ledger.sampled >= FEWEST_REQUESTS).then_some((ledger, cause))
-}
-
-/// `named` are the findings of other rules for the same variant and load.
-pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
-    find_any(runs_of_variant).filter(|(cause, _)| !is_named(*cause, named)).map(|(_, finding)| finding)
-}
-
-fn find_any(runs_of_variant: &VariantRuns<'_>) -> Option<(PauseCause, Finding)> {
-    let of_first = runs_of_variant.runs.iter().find_map(|run| main_cause(run))?.1.cause;
-    let of_cause = |run: &Record| {
-        main_cause(run).filter(|(_, it)| it.cause == of_first).map(|(ledger, it)| (ledger.clone(), it))
-    };
-    let (found, runs) = runs_of_variant.in_most(of_cause)?;
-    let mean = |figure: fn(&(PauseLedger, CauseOfDelay)) -> f64| mean_of(found.iter().map(figure));
-    let tail = DelayedTail {
-        cause: of_first,
-        requests_share: mean(|(_, it)| it.requests_share)?,
-        delay_ms: mean(|(_, it)| it.delay_ms.unwrap_or(0.0))?,
-        pauses_per_run: mean(|(_, it)| it.pauses as f64)?,
-        longest_pause_ms: mean(|(_, it)| it.longest_ms)?,
-        p50_ms: mean(|(ledger, _)| ledger.p50_ms)?,
-        p99_ms: mean(|(ledger, _)| ledger.p99_ms)?,
-    };
-    Some((of_first, runs_of_variant.finding(Fact::DelayedTail(tail), runs)))
+    (stands_out && ledger.sampled >= FEWEST_REQUESTS).then_some(DelayedTail {
+        cause: cause.cause,
+        requests_share: cause.requests_share,
+        delay_ms: cause.delay_ms.unwrap_or(0.0),
+        pauses_per_run: cause.pauses as f64,
+        longest_pause_ms: cause.longest_ms,
+        p50_ms: ledger.p50_ms,
+        p99_ms: ledger.p99_ms,
+    })
 }
 
 /// Does another finding about the same variant and load already name this cause?
@@ -81,7 +72,7 @@ fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
 }
 
 impl Words for DelayedTail {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "{} delay {} of the requests beyond p99. The p99 is {}, the median {}, the mean delay {}, and the longest pause {}",
             cause_words(self.cause).long,
@@ -114,17 +105,6 @@ impl Words for DelayedTail {
         };
         Some(advice.to_owned())
     }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("requests beyond the 99th percentile that it delays", Some(self.requests_share * 100.0), "%"),
-            ("mean delay of these", Some(self.delay_ms), "ms"),
-            ("pauses", Some(self.pauses_per_run), "in each run"),
-            ("longest pause", Some(self.longest_pause_ms), "ms"),
-            ("99th percentile", Some(self.p99_ms), "ms"),
-            ("median response", Some(self.p50_ms), "ms"),
-        ])
-    }
 }
 
 #[cfg(test)]
@@ -132,6 +112,7 @@ mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
     use crate::findings::gc::GcPauses;
+    use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseLedger};
 
     fn alone(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         find(runs_of_variant, &[])

@@ -5,8 +5,8 @@
 
 use crate::evidence::carriers::Carriers;
 use crate::evidence::variant_runs::VariantRuns;
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::finding::{Fact, Finding};
+use crate::limit::thresholds::MOST;
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use threadcount_model::figures::{number, percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{SiteReason, SiteTotal};
 
-/// File I/O on carriers, in the run in which carriers waited longest.
+/// File I/O on carriers, in the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CarrierFileIo {
@@ -39,13 +39,9 @@ const MUCH: f64 = 0.25;
 const MUCH_WHILE_OTHERS_WAIT: f64 = 0.1;
 /// Other threads count as waiting if one in a hundred virtual threads waits this long for a carrier.
 const LATE_MS: f64 = 10.0;
-/// If carriers wait for files half of the time, other threads' waits are mostly waits for the file.
-const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(waits)?;
-    let worst = found.into_iter().max_by(|a, b| a.waiting_carriers.total_cmp(&b.waiting_carriers))?;
-    Some(runs_of_variant.finding(Fact::FileIo(worst), runs))
+    runs_of_variant.observed().typical_finding(in_window)
 }
 
 /// Finds file I/O on carriers in a window without a load.
@@ -55,7 +51,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 
 /// Does a file keep a carrier most of the time? Then threads that wait for a monitor or a carrier really wait for the file.
 pub(crate) fn is_what_others_wait_for(record: &Record) -> bool {
-    waiting_carriers(record).is_some_and(|carriers| carriers >= MOSTLY)
+    waiting_carriers(record).is_some_and(|carriers| carriers >= MOST)
 }
 
 /// Mean number of carriers that wait for a file, over the window.
@@ -93,7 +89,7 @@ fn waits(record: &Record) -> Option<CarrierFileIo> {
 }
 
 impl Words for CarrierFileIo {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         let library = self.site.top.as_ref().filter(|top| self.site.application.as_ref() != Some(top));
         let library = library.map_or_else(String::new, |frame| format!(" in {frame}"));
         format!(
@@ -112,17 +108,6 @@ impl Words for CarrierFileIo {
              for a file",
             place(self)
         ))
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("carriers that wait for a file, on average", Some(self.waiting_carriers), "carriers"),
-            ("carriers", Some(self.carriers), "carriers"),
-            ("reads, writes and forces of 1 ms and longer", Some(self.count as f64), ""),
-            ("the longest at that place", Some(self.site.total.longest_ms), "ms"),
-            ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
-            ("delay until a virtual thread had a carrier, p99", self.virtual_delay_p99_ms, "ms"),
-        ])
     }
 }
 

@@ -2,8 +2,6 @@
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::in_runs;
-use crate::words::figure::known;
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,12 +70,11 @@ fn generator_of(run: &Record) -> LimitedGenerator {
 }
 
 impl Words for GeneratorBottleneck {
-    fn sentence(&self, runs: Option<RunsShowing>) -> String {
-        let runs = in_runs(runs);
+    fn sentence(&self) -> String {
         match &self.limited {
             LimitedGenerator::Own { why } => {
                 let why = why.as_deref().unwrap_or("the reason is not known");
-                format!("the load generator was the bottleneck{runs}: {why}. There is no verdict")
+                format!("the load generator was the bottleneck: {why}. There is no verdict")
             }
             LimitedGenerator::External { full_processes, processes } => {
                 let share = percent(self.cpu_share);
@@ -89,7 +86,7 @@ impl Words for GeneratorBottleneck {
                     ),
                 };
                 format!(
-                    "the load tool was the bottleneck{runs}: {used}. The figures are those of the tool, not of the \
+                    "the load tool was the bottleneck: {used}. The figures are those of the tool, not of the \
                      server"
                 )
             }
@@ -107,14 +104,6 @@ impl Words for GeneratorBottleneck {
         };
         Some(advice.to_owned())
     }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("busiest generator thread's share of a core", Some(self.cpu_share), "of a core"),
-            ("generator CPU per request", Some(self.cpu_us_per_request), "µs"),
-            ("send lag, 99th percentile", self.send_lag_p99_ms, "ms"),
-        ])
-    }
 }
 
 #[cfg(test)]
@@ -130,7 +119,7 @@ mod tests {
             load.generator.why = Some("it used 97 % of a core".to_owned());
         });
         let finding = found(find, "clients: 64", record).expect("a finding");
-        let expected = "the load generator was the bottleneck in 3 of 3 runs: it used 97 % of a core. There is no verdict";
+        let expected = "the load generator was the bottleneck: it used 97 % of a core. There is no verdict";
         assert_eq!(sentence(&finding), expected);
     }
 

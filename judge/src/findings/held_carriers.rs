@@ -6,7 +6,7 @@
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::limit::thresholds::MOST;
 use crate::words::finding::Words;
 use crate::words::held_carrier::{does, place};
 use schemars::JsonSchema;
@@ -38,8 +38,6 @@ pub struct HeldCarriers {
 pub(crate) const LATE_MS: f64 = 100.0;
 /// A request that keeps its carrier for less than this, not counting the carrier's waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
-/// Least share of the time for which carriers were kept that must be work; the rest is pinned, which is another finding.
-const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let observed = runs_of_variant.observed();
@@ -66,7 +64,8 @@ fn held(record: &Record) -> Option<HeldCarriers> {
     let core_wait_share = core_wait_share(&delays.carriers);
     let is_long = |held: &&HeldCarrier| own_ms(held, core_wait_share) >= LONG_MS;
     let place = delays.held_carriers.iter().filter(works).find(is_long)?.clone();
-    (works_ms >= MOSTLY * all_ms).then(|| HeldCarriers {
+    // The rest is pinned, which is another finding.
+    (works_ms >= MOST * all_ms).then(|| HeldCarriers {
         place_share: place.held_ms / all_ms,
         place,
         virtual_delay,
@@ -101,7 +100,7 @@ pub(crate) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
 }
 
 impl Words for HeldCarriers {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "virtual threads wait for a carrier for up to {} (p99 {}), because others stay on theirs. Those {} at {} for {} and longer",
             ms(self.virtual_delay.max_ms),
@@ -122,20 +121,6 @@ impl Words for HeldCarriers {
                 "the call at {at} on a platform thread of another pool, as it does not leave its carrier"
             ),
         })
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let percent = |share: f64| share * 100.0;
-        known(&[
-            ("delay until a virtual thread had a carrier, median", Some(self.virtual_delay.p50_ms), "ms"),
-            ("the same, p99", Some(self.virtual_delay.p99_ms), "ms"),
-            ("the same, longest", Some(self.virtual_delay.max_ms), "ms"),
-            ("delay until a platform thread had a core, p99", Some(self.platform_delay.p99_ms), "ms"),
-            ("samples of held carriers there", Some(self.place.samples as f64), "samples"),
-            ("share of the time for which carriers were held", Some(percent(self.place_share)), "%"),
-            ("carriers", self.carriers.map(f64::from), "threads"),
-            ("carriers waiting for a core (kernel)", self.core_wait_share.map(percent), "%"),
-        ])
     }
 }
 

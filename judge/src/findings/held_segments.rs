@@ -1,16 +1,15 @@
 //! Responses that are written in small parts: the kernel holds the second one back until the client has acknowledged the first (Nagle's
 //! algorithm, RFC 896), and the client waits up to 40 ms before it does (delayed ACK, RFC 1122).
 
-use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{milliseconds as ms, whole};
 use threadcount_model::record::Record;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldSegments {
     /// Mean number of connections with a segment that is held back.
@@ -28,7 +27,7 @@ const LEAST_MS: f64 = 10.0;
 const LEAST_SHARE: f64 = 0.2;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(|record| {
+    runs_of_variant.typical_finding(|record| {
         let load = record.measured.as_ref()?;
         let service_time_ms = load.service_time_ms?.mean;
         let held = held(record)?;
@@ -39,16 +38,8 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
             service_time_ms: Some(service_time_ms),
             ..held
         };
-        is_long.then_some(fact)
-    })?;
-    let mean = |figure: fn(&HeldSegments) -> Option<f64>| mean_of(found.iter().filter_map(figure));
-    let fact = HeldSegments {
-        held: mean(|it| Some(it.held))?,
-        connections: mean(|it| Some(it.connections))?,
-        held_ms: mean(|it| it.held_ms),
-        service_time_ms: mean(|it| it.service_time_ms),
-    };
-    Some(runs_of_variant.finding(Fact::HeldSegments(fact), runs))
+        is_long.then_some(Fact::HeldSegments(fact))
+    })
 }
 
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
@@ -67,7 +58,7 @@ fn held(record: &Record) -> Option<HeldSegments> {
 }
 
 impl Words for HeldSegments {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         let what = match self.held_ms.zip(self.service_time_ms) {
             Some((held, whole)) => {
                 format!("responses wait {} of {} in the server's sockets", ms(held), ms(whole))
@@ -83,15 +74,6 @@ impl Words for HeldSegments {
 
     fn advice(&self) -> Option<String> {
         Some("TCP_NODELAY on the server's connections (JDK HttpServer: -Dsun.net.httpserver.nodelay=true), or one write per response".to_owned())
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("connections with a segment that is held, on average", Some(self.held), "connections"),
-            ("established connections", Some(self.connections), "connections"),
-            ("of a request", self.held_ms, "ms"),
-            ("mean service time", self.service_time_ms, "ms"),
-        ])
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::{figure, showing};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,8 +68,8 @@ fn failures(record: &Record, cause: FailureCause) -> u64 {
 }
 
 impl Words for ResourceLimit {
-    fn sentence(&self, runs: Option<RunsShowing>) -> String {
-        let what = match *self {
+    fn sentence(&self) -> String {
+        match *self {
             Self::ServerFiles { open, at_most } => format!(
                 "the server had {} of at most {} files open ({}); each connection takes one",
                 count(open),
@@ -90,8 +89,7 @@ impl Words for ResourceLimit {
                 "{} requests failed because the load generator reached its limit of open files",
                 count(failed_requests)
             ),
-        };
-        runs.map_or_else(|| what.clone(), |runs| format!("{what} ({})", showing(runs)))
+        }
     }
 
     fn advice(&self) -> Option<String> {
@@ -109,23 +107,6 @@ impl Words for ResourceLimit {
             }
         };
         Some(advice.to_owned())
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        match *self {
-            Self::ServerFiles { open, at_most } => vec![
-                figure("files the server had open", open as f64, "files"),
-                figure("files it may have open", at_most as f64, "files"),
-            ],
-            Self::SourcePorts { failed_requests, time_wait, ports } => vec![
-                figure("requests without a source port", failed_requests as f64, "requests"),
-                figure("connections in TIME_WAIT", time_wait as f64, "connections"),
-                figure("ports for connecting sockets", ports as f64, "ports"),
-            ],
-            Self::GeneratorFiles { failed_requests } => {
-                vec![figure("requests without a file descriptor", failed_requests as f64, "requests")]
-            }
-        }
     }
 }
 
@@ -157,7 +138,7 @@ mod tests {
     #[test]
     fn a_server_at_its_limit_of_files_is_named() {
         let finding = found(find, "clients: 2000", files(1_022)).expect("a finding");
-        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one (in 3 of 3 runs)";
+        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("ulimit -n"));
     }

@@ -5,16 +5,15 @@
 //! rising order once in 120 times. For the heap, only collections of the whole heap count: a young collection leaves dead objects in
 //! the old generation, which grows in every server until it is collected.
 
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::figure;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::memory as mb;
 use threadcount_model::record::Record;
 
-/// Memory that grows from the lowest value of the first fifth of the window to that of the last; means of the runs that show it.
+/// Memory that grows from the lowest value of the first fifth of the window to that of the last, in the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct MemoryGrowth {
@@ -40,33 +39,22 @@ const GROWN_BY_BYTES: f64 = 16e6;
 /// In a shorter window everything is still being filled.
 const SHORTEST_WINDOW_S: f64 = 5.0;
 
-/// Memory that grew in one run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct GrownMemory {
-    memory: GrowingMemory,
-    from_bytes: f64,
-    to_bytes: f64,
-    seconds: f64,
-}
-
-impl GrownMemory {
-    fn from_record(record: &Record) -> Option<Self> {
-        let seconds = record.measured.as_ref()?.elapsed_s;
-        if seconds < SHORTEST_WINDOW_S {
-            return None;
-        }
-        let heap = record.heap_after_gc().map(|after| {
-            let whole = after.iter().filter(|it| it.whole);
-            whole.map(|it| (it.t_s, it.used_bytes as f64)).collect()
-        });
-        let heap = heap.and_then(|it: Vec<_>| grown(GrowingMemory::HeapAfterCollections, &it, seconds));
-        heap.or_else(|| {
-            let resident: Vec<_> =
-                record.process_series.iter().map(|it| (it.t_s, it.rss_bytes as f64)).collect();
-            grown(GrowingMemory::ResidentSet, &resident, seconds)
-                .filter(|growth| growth.to_bytes - growth.from_bytes > touchable_heap_bytes(record) as f64)
-        })
+/// Memory that grew in a run.
+fn growth(record: &Record) -> Option<MemoryGrowth> {
+    let seconds = record.measured.as_ref()?.elapsed_s;
+    if seconds < SHORTEST_WINDOW_S {
+        return None;
     }
+    let heap = record.heap_after_gc().map(|after| {
+        let whole = after.iter().filter(|it| it.whole);
+        whole.map(|it| (it.t_s, it.used_bytes as f64)).collect()
+    });
+    let heap = heap.and_then(|it: Vec<_>| grown(GrowingMemory::HeapAfterCollections, &it, seconds));
+    heap.or_else(|| {
+        let resident: Vec<_> = record.process_series.iter().map(|it| (it.t_s, it.rss_bytes as f64)).collect();
+        grown(GrowingMemory::ResidentSet, &resident, seconds)
+            .filter(|growth| growth.to_bytes - growth.from_bytes > touchable_heap_bytes(record) as f64)
+    })
 }
 
 /// Heap that may still become resident when it is first used, which is no leak; 0 if the heap is unknown.
@@ -81,16 +69,16 @@ fn touchable_heap_bytes(record: &Record) -> u64 {
 }
 
 /// The growth by the test above; `None` if the memory did not grow.
-fn grown(memory: GrowingMemory, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
+fn grown(memory: GrowingMemory, series: &[(f64, f64)], seconds: f64) -> Option<MemoryGrowth> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
     let by = to_bytes - from_bytes;
     let rises = lows.windows(2).all(|pair| pair[0] < pair[1]);
-    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(GrownMemory {
+    (rises && by >= GROWN_BY * from_bytes && by >= GROWN_BY_BYTES).then_some(MemoryGrowth {
         memory,
         from_bytes,
         to_bytes,
-        seconds,
+        window_s: seconds,
     })
 }
 
@@ -101,17 +89,7 @@ fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (grown, runs) = runs_of_variant.in_most(GrownMemory::from_record)?;
-    let memory = grown.first()?.memory;
-    let mean =
-        |figure: fn(&GrownMemory) -> f64| mean_of(grown.iter().filter(|it| it.memory == memory).map(figure));
-    let growth = MemoryGrowth {
-        memory,
-        from_bytes: mean(|it| it.from_bytes)?,
-        to_bytes: mean(|it| it.to_bytes)?,
-        window_s: mean(|it| it.seconds)?,
-    };
-    Some(runs_of_variant.finding(Fact::MemoryGrowth(growth), runs))
+    runs_of_variant.typical_finding(|run| growth(run).map(Fact::MemoryGrowth))
 }
 
 const fn name(memory: GrowingMemory) -> &'static str {
@@ -122,7 +100,7 @@ const fn name(memory: GrowingMemory) -> &'static str {
 }
 
 impl Words for MemoryGrowth {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "{} grew throughout the window: from {} to {} in {:.0} s, {:.1} MB/s",
             name(self.memory),
@@ -145,15 +123,6 @@ impl Words for MemoryGrowth {
             }
         };
         Some(advice.to_owned())
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let name = name(self.memory);
-        vec![
-            figure(&format!("{name}, lowest in the first fifth"), self.from_bytes / 1e6, "MB"),
-            figure(&format!("{name}, lowest in the last fifth"), self.to_bytes / 1e6, "MB"),
-            figure("window", self.window_s, "s"),
-        ]
     }
 }
 

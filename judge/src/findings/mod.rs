@@ -1,4 +1,5 @@
 //! The kinds of finding. Each has a file or a folder with its name in JSON: its figures, its rule, its words, and tests with known answers.
+//! The kinds that are stations are in [`limit`].
 //!
 //! A rule judges one variant under one load. Without evidence it finds nothing.
 
@@ -7,9 +8,7 @@ pub mod allocation;
 pub mod allocation_stalls;
 pub mod backend_ceiling;
 pub mod busy_without_progress;
-pub mod client_ceiling;
 pub mod compiler_waits;
-pub mod concurrency_limit;
 pub mod cpu_ceiling;
 pub mod delayed_tail;
 pub mod file_io;
@@ -20,16 +19,14 @@ pub mod held_segments;
 pub mod limits;
 pub mod memory_growth;
 pub mod pinned_carriers;
-pub mod pool_ceiling;
-pub mod request_waits;
 pub mod thread_caches;
 pub mod throttled;
 pub mod unaccepted_connections;
 pub mod unbounded_requests;
-pub mod unfair_waits;
-pub mod waiting;
 
 use crate::finding::{Finders, LimitPlace, findings};
+use crate::limit::station::Station;
+use crate::limit::{self, clients};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,17 +57,17 @@ findings! {
     FileIo(file_io::CarrierFileIo) is Inside { find: file_io::find, in_window: file_io::in_window }
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) is Inside { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
-    /// All threads of the pool are busy.
-    PoolCeiling(pool_ceiling::PoolCeiling) is Inside { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
+    // The next five are stations, found by one rule; what is known of a station decides its kind.
+    /// All threads of the server's pool are busy.
+    PoolCeiling(Station) is Inside { find_all: limit::find, all_in_window: limit::in_window }
     /// Fewer requests run at once than are in flight.
-    ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) is Inside { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
-    // In runs, `request_waits` decides which of the two is reported.
-    /// Requests wait for a connection of a full pool, by its counters.
-    Waiting(crate::evidence::connection_pools::FullPool) is Inside { in_window: waiting::in_window }
-    /// Requests wait for what others hold, by samples of their threads.
-    RequestWaits(request_waits::RequestWaits) is Inside { find_after: request_waits::find_after, in_window: request_waits::in_window }
+    ConcurrencyLimit(Station) is Inside {}
+    /// Requests wait for a connection of a full pool, by its counters alone.
+    Waiting(Station) is Inside {}
+    /// Requests wait at one line for what others hold, by samples of their threads.
+    RequestWaits(Station) is Inside {}
     /// Most requests are fast, and some wait for seconds for what the others hold.
-    UnfairWaits(unfair_waits::UnfairWaits) is Inside { find: unfair_waits::find }
+    UnfairWaits(Station) is Inside {}
     /// The requests in the server at once fill its heap, and nothing limits them.
     UnboundedRequests(unbounded_requests::UnboundedRequests) { find_beside: unbounded_requests::find }
     /// Each request allocates more than with another variant under the same load.
@@ -84,7 +81,7 @@ findings! {
     /// The JIT compiler waits for a core.
     CompilerWaits(compiler_waits::CompilerWaits) { find: compiler_waits::find, in_window: compiler_waits::in_window }
     /// The load is the limit.
-    ClientCeiling(client_ceiling::ClientCeiling) { find_after: client_ceiling::find_after }
+    ClientCeiling(Station) { find_after: clients::find_after }
     /// Memory that grew all through the window.
     MemoryGrowth(memory_growth::MemoryGrowth) { find: memory_growth::find }
     /// Caches of threads that each virtual thread makes anew.

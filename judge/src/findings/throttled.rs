@@ -1,16 +1,14 @@
 //! The CPU quota is used up: everything in the server's control group waits for the next period, however idle the machine is.
 
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::known;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{milliseconds as ms, number, percent};
 use threadcount_model::record::Record;
-use threadcount_model::record::resource_limits::Throttling;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CpuThrottling {
@@ -22,58 +20,35 @@ pub struct CpuThrottling {
     /// Throttled time, summed over all CPUs.
     pub throttled_ms: f64,
     pub server_cpu_cores: Option<f64>,
-    /// Whether the generator shares the quota, in at least one run.
+    /// Whether the generator shares the quota.
     pub generator_shares_quota: bool,
 }
 
 /// Throttling in a smaller share of the periods is chance: a burst of the compiler is enough for one.
 const OFTEN: f64 = 0.05;
 
-/// Throttling in one run.
-struct ThrottledRun {
-    throttling: Throttling,
-    generator_shares_quota: bool,
-    cpu_cores: Option<f64>,
-}
-
-impl ThrottledRun {
-    fn from_record(record: &Record) -> Option<Self> {
-        let limits = record.resource_limits.as_ref()?;
-        let throttling = limits.throttling.filter(|throttling| throttling.share >= OFTEN)?;
-        Some(Self {
-            throttling,
-            generator_shares_quota: limits.generator_shares_quota,
-            cpu_cores: record.cost.map(|cost| cost.cpu_cores),
-        })
-    }
-}
-
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(ThrottledRun::from_record)?;
-    Some(runs_of_variant.finding(fact(&found)?, runs))
+    runs_of_variant.typical_finding(in_window)
 }
 
-/// Finds throttling in a window without a load.
+/// Finds throttling in a run, or in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[ThrottledRun::from_record(record)?])
-}
-
-fn fact(found: &[ThrottledRun]) -> Option<Fact> {
-    let mean = |figure: fn(&Throttling) -> f64| mean_of(found.iter().map(|it| figure(&it.throttling)));
-    let throttling = CpuThrottling {
-        quota_cores: mean(|it| it.quota_cores)?,
-        period_ms: mean(|it| it.period_ms)?,
-        throttled_periods_per_run: mean(|it| it.throttled_periods as f64)?,
-        throttled_share: mean(|it| it.share)?,
-        throttled_ms: mean(|it| it.throttled_ms)?,
-        server_cpu_cores: mean_of(found.iter().filter_map(|it| it.cpu_cores)),
-        generator_shares_quota: found.iter().any(|it| it.generator_shares_quota),
+    let limits = record.resource_limits.as_ref()?;
+    let throttling = limits.throttling.filter(|throttling| throttling.share >= OFTEN)?;
+    let found = CpuThrottling {
+        quota_cores: throttling.quota_cores,
+        period_ms: throttling.period_ms,
+        throttled_periods_per_run: throttling.throttled_periods as f64,
+        throttled_share: throttling.share,
+        throttled_ms: throttling.throttled_ms,
+        server_cpu_cores: record.cost.map(|cost| cost.cpu_cores),
+        generator_shares_quota: limits.generator_shares_quota,
     };
-    Some(Fact::Throttled(throttling))
+    Some(Fact::Throttled(found))
 }
 
 impl Words for CpuThrottling {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "limited by a CPU quota of {} cores: the server was throttled in {} of the periods of {}{}",
             number(self.quota_cores),
@@ -86,24 +61,13 @@ impl Words for CpuThrottling {
     fn advice(&self) -> Option<String> {
         Some("a larger quota (cpu.max, `docker --cpus`, `resources.limits.cpu`), or none".to_owned())
     }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("CPU quota", Some(self.quota_cores), "cores"),
-            ("CPU of the server", self.server_cpu_cores, "cores"),
-            ("throttled periods", Some(self.throttled_periods_per_run), "in each run"),
-            ("of the periods of the window", Some(self.throttled_share * 100.0), "%"),
-            ("length of a period", Some(self.period_ms), "ms"),
-            ("time for which CPUs were throttled, all added up", Some(self.throttled_ms), "ms"),
-        ])
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{found, run, sentence};
-    use threadcount_model::record::resource_limits::ResourceLimits;
+    use threadcount_model::record::resource_limits::{ResourceLimits, Throttling};
 
     fn limited(throttled_periods: u64, generator_shares_quota: bool) -> Record {
         let throttling = Throttling {

@@ -1,15 +1,14 @@
 //! The kernel has made connections that the server does not accept: their requests stay unread, whatever its threads do.
 
 use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::figure;
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::whole;
 use threadcount_model::record::Record;
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnacceptedConnections {
     /// Connections that nobody accepted.
@@ -21,36 +20,24 @@ pub struct UnacceptedConnections {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(unaccepted)?;
-    let mean = |figure: fn(&UnacceptedConnections) -> f64| {
-        found.iter().map(figure).sum::<f64>() / found.len() as f64
-    };
-    let fact = UnacceptedConnections {
-        not_accepted: mean(|it| it.not_accepted),
-        connections: mean(|it| it.connections),
-        accept_queue_limit: mean(|it| it.accept_queue_limit),
-    };
-    Some(runs_of_variant.finding(Fact::UnacceptedConnections(fact), runs))
+    runs_of_variant.typical_finding(in_window)
 }
 
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    unaccepted(record).map(Fact::UnacceptedConnections)
-}
-
-fn unaccepted(record: &Record) -> Option<UnacceptedConnections> {
     let sockets = record.server_sockets?;
     // A connection is accepted a moment after it was made: only those that nearly every reading shows really wait.
     let waits = sockets.readings >= FEWEST_READINGS && sockets.usually_not_accepted > 0;
-    waits.then(|| UnacceptedConnections {
+    let fact = UnacceptedConnections {
         // The mean would include moments in which connections were just opened.
         not_accepted: sockets.usually_not_accepted.into(),
         connections: sockets.connections,
         accept_queue_limit: sockets.accept_queue_limit.into(),
-    })
+    };
+    waits.then_some(Fact::UnacceptedConnections(fact))
 }
 
 impl Words for UnacceptedConnections {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "{} of {} connections were never accepted: the server stops at {}, and their requests lie unread",
             whole(self.not_accepted),
@@ -64,14 +51,6 @@ impl Words for UnacceptedConnections {
             "a higher limit of connections (Tomcat: maxConnections), or a thread that is free to accept"
                 .to_owned(),
         )
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        vec![
-            figure("connections that were not accepted", self.not_accepted, "connections"),
-            figure("established connections", self.connections, "connections"),
-            figure("limit of the accept queue", self.accept_queue_limit, "connections"),
-        ]
     }
 }
 

@@ -3,8 +3,7 @@
 //! A cache or a leak fills the heap of every variant; requests at once fill only that of a variant without a limit.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::figure;
+use crate::finding::{Fact, Finding};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use threadcount_model::experiment::{Experiment, ThreadKind};
 use threadcount_model::figures::{memory as mb, whole};
 use threadcount_model::record::{Record, RequestThread};
 
-/// Requests on virtual threads that fill the heap. Means of the runs that show it.
+/// Requests on virtual threads that fill the heap. Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnboundedRequests {
     /// Stacks of parked virtual threads in the heap; a thread with a deep stack has several.
@@ -34,13 +33,6 @@ const FULL: f64 = 0.8;
 /// Another variant's live heap must be below this share; the rest of the heap belongs to the requests.
 const MUCH_LESS: f64 = 0.7;
 
-/// The heap that a server keeps alive under load.
-struct FullHeap {
-    stacks: f64,
-    live_bytes: f64,
-    heap_bytes: f64,
-}
-
 pub(crate) fn find(
     experiment: &Experiment,
     runs_of_variant: &VariantRuns<'_>,
@@ -54,9 +46,7 @@ pub(crate) fn find(
     if is_limited || !(variant.is_on_virtual_threads() || is_virtual()) {
         return None;
     }
-    let (found, runs) = runs_of_variant.in_most(full_heap)?;
-    let mean = |figure: fn(&FullHeap) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
-    let live_bytes = mean(|it| it.live_bytes);
+    let (full, runs) = runs_of_variant.in_most(full_heap)?;
     let others = experiment.variants.iter().filter(|variant| runs_of_variant.load.includes(&variant.name));
     let live_of = |runs: &VariantRuns<'_>| mean_of(runs.runs.iter().filter_map(|run| run.live_heap_bytes()));
     let (least_variant, least_live_bytes) = others
@@ -64,26 +54,25 @@ pub(crate) fn find(
             Some((variant.name.clone(), live_of(&VariantRuns::of(variant, runs_of_variant.load, records))?))
         })
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let fact = UnboundedRequests {
-        virtual_thread_stacks: mean(|it| it.stacks),
-        live_bytes,
-        heap_bytes: mean(|it| it.heap_bytes),
-        least_variant,
-        least_live_bytes,
-    };
-    (least_live_bytes <= MUCH_LESS * live_bytes)
+    let fact = UnboundedRequests { least_variant, least_live_bytes, ..full };
+    (least_live_bytes <= MUCH_LESS * fact.live_bytes)
         .then(|| runs_of_variant.finding(Fact::UnboundedRequests(fact), runs))
 }
 
-fn full_heap(record: &Record) -> Option<FullHeap> {
+/// A full heap of a run; the variant to compare it with is not known yet.
+fn full_heap(record: &Record) -> Option<UnboundedRequests> {
     let heap = record.memory?.under_load;
     let heap_bytes = largest_heap_bytes(&record.server.jvm_flags)?;
     let live_bytes = heap.live_bytes as f64;
-    (heap.virtual_thread_stacks >= MANY_STACKS && live_bytes >= FULL * heap_bytes).then_some(FullHeap {
-        stacks: heap.virtual_thread_stacks as f64,
-        live_bytes,
-        heap_bytes,
-    })
+    (heap.virtual_thread_stacks >= MANY_STACKS && live_bytes >= FULL * heap_bytes).then_some(
+        UnboundedRequests {
+            virtual_thread_stacks: heap.virtual_thread_stacks as f64,
+            live_bytes,
+            heap_bytes,
+            least_variant: String::new(),
+            least_live_bytes: 0.0,
+        },
+    )
 }
 
 /// The largest heap by the JVM's own flags, in bytes; what ZGC reserves is many times as much.
@@ -92,7 +81,7 @@ fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
 }
 
 impl Words for UnboundedRequests {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         format!(
             "no limit of requests is known, and they fill the heap: {} of {} are live. Stacks of {} parked virtual threads \
              are part of it. It is {} with {}",
@@ -108,15 +97,6 @@ impl Words for UnboundedRequests {
         let advice = "a limit for virtual threads (docs/how-to/limit-virtual-threads.md), or a lower one. Requests beyond it are refused at \
                       once. A larger heap lets more requests in, until it is full as well";
         Some(advice.to_owned())
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        vec![
-            figure("stacks of parked virtual threads in the heap", self.virtual_thread_stacks, "stacks"),
-            figure("live objects under load", self.live_bytes / 1e6, "MB"),
-            figure("largest heap", self.heap_bytes / 1e6, "MB"),
-            figure(&format!("live objects with {}", self.least_variant), self.least_live_bytes / 1e6, "MB"),
-        ]
     }
 }
 

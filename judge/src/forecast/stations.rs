@@ -4,6 +4,7 @@
 //! The time that a request takes of a server is the mean number of busy ones divided by the throughput (Little 1961).
 
 use crate::evidence::variant_runs::{RunFigures, is_request_pool, mean_of};
+use crate::words::activity::line;
 use threadcount_model::figures::plural;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pool;
@@ -45,7 +46,7 @@ pub(super) fn stations<'a>(
     cpu_ms: f64,
 ) -> Option<Vec<NamedStation<'a>>> {
     let quota = record.resource_limits.as_ref().and_then(|it| it.server.quota_cores);
-    let cores = quota.map_or(figures.cores, |quota| quota.min(figures.cores));
+    let cores = quota.map_or(figures.cpu.machine_cores, |quota| quota.min(figures.cpu.machine_cores));
     let cpu = NamedStation { is_cpu: true, ..NamedStation::new("the CPU".to_owned(), Some(cores), cpu_ms) };
     let connections = connections(time, record);
     let held_ms = connections.iter().map(|it| it.station.demand_ms).sum();
@@ -79,8 +80,7 @@ fn queues<'a>(time: &RequestTime, record: &Record, has_pools: bool) -> Option<Ve
             && part.threads >= QUEUEING.max(QUEUEING_SHARE * in_flight)
     };
     let station = |part: &RequestTimePart| {
-        let place = part.activity.application.as_ref().or(part.activity.library.as_ref());
-        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let at = line(&part.activity).map_or_else(String::new, |place| format!(" at {place}"));
         let station =
             NamedStation::new(format!("what requests wait for{at}"), Some(1.0), 1e3 / time.rate_per_s);
         is_always_awaited(record, &part.activity).then_some(station)

@@ -47,6 +47,12 @@ pub fn what(activity: &ThreadActivity) -> String {
     }
 }
 
+/// The line of the code where a thread is: the application's frame, or else a library's.
+#[must_use]
+pub fn line(activity: &ThreadActivity) -> Option<&str> {
+    activity.application.as_deref().or(activity.library.as_deref())
+}
+
 /// The simple name of a class; the name of a product stays whole.
 fn class_name(name: &str) -> &str {
     if name.contains(' ') { name } else { name.rsplit('.').next().unwrap_or(name) }

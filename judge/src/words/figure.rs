@@ -1,41 +1,64 @@
-//! Figures behind a finding.
+//! The figures behind a finding, in words.
 
-use crate::evidence::cpu_use::CpuUse;
-use crate::finding::RunsShowing;
-use threadcount_model::figures;
+use crate::finding::Fact;
+use serde_json::Value;
+use threadcount_model::figures::{memory, milliseconds, percent, plain, rate};
 
-/// `threads of the pool 200 threads`.
-pub(crate) fn figure(what: &str, value: f64, unit: &str) -> String {
-    // In Rust the sum of nothing is -0.0, which nobody wants to read.
-    format!("{what} {} {unit}", figures::plain(value + 0.0)).trim().to_owned()
+type Writing = fn(f64) -> String;
+
+/// The endings of names in JSON that tell the unit of a figure, and how a figure of that unit is written.
+const UNITS: [(&str, Writing); 6] = [
+    ("_ms", milliseconds),
+    ("_per_s", rate),
+    ("_share", percent),
+    ("_bytes", memory),
+    ("_cores", |cores| format!("{cores:.2} cores")),
+    ("_s", |seconds| format!("{} s", plain(seconds))),
+];
+
+/// All figures of a finding, with their names in JSON: `longest pause 330 ms`. Lists and words are left to its sentence.
+pub(crate) fn fact_figures(fact: &Fact) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Ok(json) = serde_json::to_value(fact) {
+        add(&mut found, "", &json["figures"]);
+    }
+    found
 }
 
-/// The figures that were measured.
-pub(crate) fn known(all: &[(&str, Option<f64>, &str)]) -> Vec<String> {
-    all.iter().filter_map(|&(what, value, unit)| Some(figure(what, value?, unit))).collect()
+fn add(found: &mut Vec<String>, name: &str, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, value)| add(found, &format!("{name}_{key}"), value))
+        }
+        // In Rust the sum of nothing is -0.0, which nobody wants to read.
+        Value::Number(number) => found.extend(number.as_f64().map(|it| figure(name, it + 0.0))),
+        _ => {}
+    }
 }
 
-/// `in 2 of 3 runs`.
-pub(crate) fn showing(runs: RunsShowing) -> String {
-    format!("in {} of {}", runs.showing, figures::plural(runs.complete, "run"))
+fn figure(name: &str, value: f64) -> String {
+    let with_unit = UNITS.iter().find_map(|(unit, words)| Some((name.strip_suffix(unit)?, words(value))));
+    let (name, words) = with_unit.unwrap_or_else(|| (name, plain(value)));
+    format!("{} {words}", name.replace('_', " ").trim())
 }
 
-/// Figures of who used the CPU.
-pub(crate) fn cpu(cpu: &CpuUse) -> Vec<String> {
-    known(&[
-        ("CPU in use on the machine", Some(cpu.in_use_cores), "cores"),
-        ("of it server", Some(cpu.server_cores), "cores"),
-        ("of the server kernel", Some(cpu.server_kernel_cores), "cores"),
-        ("of the server garbage collection", cpu.server_gc_cores, "cores"),
-        ("of the server compilation", cpu.server_compilation_cores, "cores"),
-        ("of it servers behind the server", Some(cpu.backend_cores).filter(|&cores| cores > 0.0), "cores"),
-        ("of it load generator", Some(cpu.generator_cores), "cores"),
-        ("of it other processes", Some(cpu.other_cores()), "cores"),
-        ("cores of the machine", Some(cpu.machine_cores), "cores"),
-    ])
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::gc::GcPauses;
 
-/// ` in 2 of 3 runs`.
-pub(crate) fn in_runs(runs: Option<RunsShowing>) -> String {
-    runs.map_or_else(String::new, |runs| format!(" {}", showing(runs)))
+    #[test]
+    fn figures_have_their_names_in_json_and_the_units_of_these_names() {
+        let pauses = GcPauses {
+            paused_share: 0.02,
+            pauses_per_run: 4.0,
+            longest_pause_ms: 330.0,
+            slow_seconds: None,
+            tail: None,
+            allocates_more_than: Some("virtual".to_owned()),
+        };
+        let expected = ["paused 2.0 %", "pauses per run 4", "longest pause 330 ms"];
+        assert_eq!(fact_figures(&Fact::Gc(pauses)), expected);
+        assert_eq!(figure("_in_use_cores", 1.5), "in use 1.50 cores");
+    }
 }

@@ -1,7 +1,8 @@
 //! Findings in words: the sentence, what to try, and the figures behind it.
 
-use super::figure::showing;
+use super::figure::fact_figures;
 use crate::finding::{Finding, RunsShowing};
+use threadcount_model::figures::plural;
 
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,14 +13,14 @@ pub struct FindingWords {
     pub sentence: String,
     /// A change to try; never a certainty.
     pub advice: Option<String>,
-    /// The figures that the finding rests on, e.g. `threads of the pool 200 threads`.
+    /// The figures that the finding rests on, with their names in JSON: `longest pause 330 ms`.
     pub evidence: Vec<String>,
 }
 
 /// The words for one kind of finding, implemented by the type of its figures.
 pub(crate) trait Words {
-    /// The fact. Kinds of finding that a single run may show also tell in how many runs it was seen.
-    fn sentence(&self, runs: Option<RunsShowing>) -> String;
+    /// The fact.
+    fn sentence(&self) -> String;
 
     /// The fact alone, if the first clause of the sentence is too long or tells too little.
     fn brief(&self) -> Option<String> {
@@ -28,25 +29,19 @@ pub(crate) trait Words {
 
     /// A change to try.
     fn advice(&self) -> Option<String>;
-
-    /// The figures that the finding rests on.
-    fn evidence(&self) -> Vec<String>;
 }
 
 /// A finding in words.
 #[must_use]
 pub fn words(finding: &Finding) -> FindingWords {
     let (figures, runs) = (finding.fact.words(), finding.runs);
-    let seen_in = runs.map(|runs| format!("seen {}", showing(runs)));
-    let sentence = figures.sentence(runs);
-    let seen_by =
-        runs.filter(|runs| !sentence.contains(&showing(*runs))).map(in_few_runs).unwrap_or_default();
-    let brief = figures.brief().unwrap_or_else(|| first_clause(&sentence).to_owned());
+    let seen_in = runs.map(|it| format!("seen in {} of {}", it.showing, plural(it.complete, "run")));
+    let sentence = figures.sentence();
     FindingWords {
-        brief,
-        sentence: sentence + &seen_by,
+        brief: figures.brief().unwrap_or_else(|| first_clause(&sentence).to_owned()),
+        sentence: sentence + &runs.map(in_few_runs).unwrap_or_default(),
         advice: figures.advice(),
-        evidence: figures.evidence().into_iter().chain(seen_in).collect(),
+        evidence: fact_figures(&finding.fact).into_iter().chain(seen_in).collect(),
     }
 }
 
@@ -107,10 +102,6 @@ mod tests {
         let all = sentence_of(Fact::MemoryGrowth(grown), 3, 3);
         assert_eq!(sentence_of(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
         assert_eq!(sentence_of(Fact::MemoryGrowth(grown), 2, 3), format!("{all} (in 2 of 3 runs)"));
-        // The sentence of this finding already tells the number of runs.
-        let queue = Fact::AcceptQueue(AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 200 });
-        let queue = sentence_of(queue, 2, 3);
-        assert_eq!(queue.matches("in 2 of 3 runs").count(), 1, "{queue}");
     }
 
     #[test]

@@ -215,8 +215,8 @@ mod tests {
     use crate::watch::limits::CurrentLimits;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use threadcount_judge::evidence::connection_pools::FullPool;
     use threadcount_judge::finding::{Fact, Finding};
+    use threadcount_judge::limit::station::{ConnectionPool, KnownBy, Resource, Servers, Station};
     use threadcount_machine::probe::line::parse;
     use threadcount_model::record::jvm::PoolKind;
 
@@ -253,14 +253,14 @@ mod tests {
 
     #[test]
     fn everything_known_stands_in_one_screen() {
-        let pool = FullPool {
-            kind: PoolKind::Hikari,
-            name: "Pool (shop)".to_owned(),
-            connections: 10.0,
-            full_share: 1.0,
-            waiting_threads: 31.0,
-        };
-        let fact = Fact::Waiting(pool);
+        let pool =
+            ConnectionPool { library: PoolKind::Hikari, name: "Pool (shop)".to_owned(), waiting: 31.0 };
+        let fact = Fact::Waiting(Station {
+            resource: Resource::ConnectionPool(pool),
+            servers: Some(Servers { count: 10.0, known_by: KnownBy::Gauge }),
+            full_share: Some(1.0),
+            ..Station::default()
+        });
         let finding = Finding { variant: None, load: None, runs: None, fact };
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding], old_requests: 0 };
         let mut screen = pinned();

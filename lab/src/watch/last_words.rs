@@ -2,7 +2,7 @@
 
 use super::screen::Screen;
 use std::collections::BTreeMap;
-use threadcount_judge::evidence::variant_runs::NEARLY_ALL;
+use threadcount_judge::limit::thresholds::FULL_READING;
 use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{count, plural};
 
@@ -26,7 +26,7 @@ impl BusiestThreads {
         let busiest = self.0.iter().max_by(|a, b| share(a.1.0, a.1.1).total_cmp(&share(b.1.0, b.1.1)));
         let (name, &(busy, max)) = busiest?;
         let of_all = format!("{} of {} threads of {name}", count(busy as u64), count(max as u64));
-        Some(if share(busy, max) < NEARLY_ALL {
+        Some(if share(busy, max) < FULL_READING {
             format!(
                 "virtual threads would add no throughput at this load: at most {of_all} were busy in {watched}"
             )

@@ -2,7 +2,8 @@
 
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
-use threadcount_judge::finding::{Fact, Finding, Rule};
+use threadcount_judge::finding::{Finding, Rule};
+use threadcount_judge::limit::station::Resource;
 use threadcount_model::record::wait_profile::ThreadState;
 
 /// How long a new place must last before it is printed: two places where about as many threads wait alternate between judgements.
@@ -50,21 +51,19 @@ impl PrintedLimits {
 
 /// The place where requests wait, without the figures, which change with each judgement.
 fn place(finding: &Finding) -> Option<Place> {
-    match &finding.fact {
-        Fact::RequestWaits(waits) => {
-            let activity = waits.part.activity.clone();
-            Some((Some(activity.state), activity.resource, activity.application))
-        }
-        Fact::Waiting(pool) => Some((None, Some(pool.name.clone()), None)),
-        _ => None,
+    let station = finding.fact.station()?;
+    match (station.wait(), &station.resource) {
+        (Some(wait), _) => Some((Some(wait.state), wait.resource.clone(), wait.application.clone())),
+        (None, Resource::ConnectionPool(pool)) => Some((None, Some(pool.name.clone()), None)),
+        (None, _) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::evidence::connection_pools::FullPool;
-    use threadcount_judge::findings::request_waits::{RequestWaits, WaitingPart};
+    use threadcount_judge::finding::Fact;
+    use threadcount_judge::limit::station::{ConnectionPool, Queue, Station};
     use threadcount_model::record::jvm::PoolKind;
     use threadcount_model::record::wait_profile::ThreadActivity;
 
@@ -79,13 +78,8 @@ mod tests {
             application: Some(application.to_owned()),
             ..ThreadActivity::default()
         };
-        let part = WaitingPart { activity, threads, time: None };
-        of(Fact::RequestWaits(RequestWaits {
-            part,
-            service_time_ms: None,
-            request_threads: Some(100.0),
-            pool: None,
-        }))
+        let queue = Queue { requests: threads, activity: Some(activity), ..Queue::default() };
+        of(Fact::RequestWaits(Station { queue: Some(queue), ..Station::default() }))
     }
 
     /// The seconds at which something is printed, with one judgement a second.
@@ -102,10 +96,8 @@ mod tests {
         assert_eq!(printed_at(&moved), [0, 7]);
         assert_eq!(printed_at(&(0..20).map(|it| at("a.A.a:1", f64::from(it))).collect::<Vec<_>>()), [0]);
         let pool = |name: &str| {
-            let name = name.to_owned();
-            let kind = PoolKind::Hikari;
-            let pool = FullPool { kind, name, connections: 10.0, full_share: 1.0, waiting_threads: 9.0 };
-            of(Fact::Waiting(pool))
+            let pool = ConnectionPool { library: PoolKind::Hikari, name: name.to_owned(), waiting: 9.0 };
+            of(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }))
         };
         assert_eq!(printed_at(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
     }

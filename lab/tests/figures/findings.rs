@@ -149,7 +149,7 @@ fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_i
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", &sentence), "{sentence}");
     assert!(sentence.contains("/s at most"), "carriers / sleep is the rate: {sentence}");
-    assert!(output.figure("pinned-carriers", "virtual-21", "/mean/pinned_share") >= 0.7, "{output}");
+    assert!(output.figure("pinned-carriers", "virtual-21", "/pinned_share") >= 0.7, "{output}");
     // Two carriers, 250 ms each; a sleep may take longer, and never less. Ten clients that pin nothing get 40/s.
     assert!((5.0..=8.2).contains(&output.rate("virtual-21")), "{output}");
     let advice = output.advice("pinned-carriers", "virtual-21");
@@ -187,7 +187,7 @@ fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
     assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &sentence), "{sentence}");
-    assert!(output.figure("pinned-carriers", "virtual-21", "/mean/held_share") >= 0.5, "{output}");
+    assert!(output.figure("pinned-carriers", "virtual-21", "/held_share") >= 0.5, "{output}");
     assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
     // Platform threads wait for the same monitor, and have no carrier to hold.
     assert_eq!(output.finding("pinned-carriers", "platform-25"), None, "{output}");
@@ -231,7 +231,7 @@ fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sle
     let sentence = output.sentence("concurrency-limit", "platform");
     assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", &sentence), "{sentence}");
     // Ten requests in flight, four of them with a permit.
-    let at_once = output.figure("concurrency-limit", "platform", "/at_once");
+    let at_once = output.figure("concurrency-limit", "platform", "/servers/count");
     assert!((2.0..=6.0).contains(&at_once), "{output}");
     let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 1, &[25], &[]);
     assert_eq!(output.finding("concurrency-limit", "platform"), None, "{output}");

@@ -64,7 +64,7 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
         let waits = |variant: &str| {
             let mut found = document.findings.iter().filter(|finding| {
                 finding.variant.as_deref() == Some(variant)
-                    && matches!(finding.rule(), Rule::Waiting | Rule::RequestWaits)
+                    && matches!(finding.rule(), Rule::Waiting | Rule::RequestWaits | Rule::ConcurrencyLimit)
             });
             found.next().map(|finding| words(finding).sentence)
         };

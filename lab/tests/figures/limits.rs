@@ -62,7 +62,10 @@ fn are_found(feature: u16) {
     let limit = |mode: &str| {
         let figures = found.iter().find(|(variant, _)| variant == mode).map(|(_, figures)| figures);
         let figures = figures.unwrap_or_else(|| panic!("{mode}: {found:#?}"));
-        (figures["at_once"].as_f64().unwrap(), figures["threads"]["name"].as_str().map(str::to_owned))
+        (
+            figures["servers"]["count"].as_f64().unwrap(),
+            figures["resource"]["name"].as_str().map(str::to_owned),
+        )
     };
     let named = |name: &str| Some(name.to_owned());
     assert_eq!(limit("fork"), (2.0, named("ForkJoinPool-1-worker-*")));

@@ -392,8 +392,9 @@ fn what_requests_wait_for_in_a_service_that_runs_already_is_said_with_its_millis
     assert!(time.contains(" waiting for a ReentrantLock (OneByOne.withLock:"), "{told}");
     let limits = lines("  limit: ");
     let is_lock = |limit: &&str| {
-        limit.contains("of their time waiting for a ReentrantLock")
-            && limit.contains("at dev.threadcount.servlets.OneByOne.withLock:")
+        limit.contains("1 request runs at once")
+            && limit
+                .contains("are waiting for a ReentrantLock at dev.threadcount.servlets.OneByOne.withLock:")
     };
     assert!(limits.iter().any(is_lock), "{told}");
     let findings = lines("  finding: ");

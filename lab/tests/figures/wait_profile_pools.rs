@@ -27,10 +27,11 @@ fn a_hikari_pool_of_ten_without_jmx_is_named_on_both_javas() {
         assert!((in_state(time, "sleep").0 / 10.0 - 1.0).abs() <= 0.15, "{time:#}");
         let findings = result["findings"].as_array().unwrap();
         let wait = findings.iter().find(|it| it["rule"] == "request-waits" && it["variant"] == variant);
-        let pool = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"]["pool"];
-        assert_eq!(pool["connections"], 10.0, "read without JMX: {findings:#?}");
-        assert!(pool["full_share"].as_f64().unwrap() >= 0.9, "{pool:#}");
-        assert!((pool["waiting_threads"].as_f64().unwrap() / 10.0 - 1.0).abs() <= 0.15, "{pool:#}");
+        let station = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"];
+        assert_eq!(station["servers"]["count"], 10.0, "read without JMX: {findings:#?}");
+        assert!(station["full_share"].as_f64().unwrap() >= 0.9, "{station:#}");
+        let waiting = station["resource"]["waiting"].as_f64().unwrap();
+        assert!((waiting / 10.0 - 1.0).abs() <= 0.15, "{station:#}");
     }
 }
 
@@ -103,11 +104,12 @@ fn how_many_wait_for_a_connection_of_jettys_client_is_read_from_its_pool_on_both
         assert_waits(time(&result, variant), "future", "Jetty HttpClient", site, (10.0, 10.0));
         let findings = result["findings"].as_array().unwrap();
         let wait = findings.iter().find(|it| it["rule"] == "request-waits" && it["variant"] == variant);
-        let pool = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"]["pool"];
-        assert_eq!(pool["name"], format!("http://127.0.0.1:{port}"), "{pool:#}");
-        assert_eq!(pool["connections"], 4.0, "{pool:#}");
-        assert!(pool["full_share"].as_f64().unwrap() >= 0.9, "{pool:#}");
-        assert!((pool["waiting_threads"].as_f64().unwrap() / 6.0 - 1.0).abs() <= 0.15, "{pool:#}");
+        let station = &wait.unwrap_or_else(|| panic!("{findings:#?}"))["figures"];
+        assert_eq!(station["resource"]["name"], format!("http://127.0.0.1:{port}"), "{station:#}");
+        assert_eq!(station["servers"]["count"], 4.0, "{station:#}");
+        assert!(station["full_share"].as_f64().unwrap() >= 0.9, "{station:#}");
+        let waiting = station["resource"]["waiting"].as_f64().unwrap();
+        assert!((waiting / 6.0 - 1.0).abs() <= 0.15, "{station:#}");
     }
 }
 

@@ -90,6 +90,7 @@ pub fn assert_adds_up(time: &Value) {
 
 pub fn has_finding(result: &Value, variant: &str) -> bool {
     let findings = result["findings"].as_array().unwrap();
-    let is_wait = |it: &&Value| it["rule"] == "waiting" || it["rule"] == "request-waits";
+    let kinds = ["waiting", "request-waits", "concurrency-limit"];
+    let is_wait = |it: &&Value| kinds.iter().any(|kind| it["rule"] == *kind);
     findings.iter().filter(is_wait).any(|it| it["variant"] == variant)
 }

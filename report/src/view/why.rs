@@ -265,8 +265,6 @@ mod tests {
         let full = CpuCeiling {
             cpu: CpuUse::default(),
             rate_per_s: None,
-            fastest_ms: None,
-            near_clients: None,
             large_part: None,
             allocates_more_than: None,
             busiest_other: None,

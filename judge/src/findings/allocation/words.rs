@@ -1,11 +1,9 @@
 use super::{AllocatingPlace, AllocationDifference, ProcessorsMadeAnew};
-use crate::finding::RunsShowing;
-use crate::words::figure::known;
 use crate::words::finding::Words;
 use threadcount_model::figures::{memory, percent, ratio, whole};
 
 impl Words for AllocationDifference {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         let (bytes, least) = (self.bytes_per_request, self.least_bytes_per_request);
         let difference = format!(
             "each request allocates {}, {}x as much as with {} ({})",
@@ -25,20 +23,6 @@ impl Words for AllocationDifference {
                 .to_owned(),
             None => "fewer or smaller objects there, before a larger heap or another collector".to_owned(),
         })
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let processors = self.processors;
-        let share = processors.map(|it| it.share * 100.0);
-        let mut evidence = known(&[
-            ("allocated per request", Some(self.bytes_per_request), "bytes"),
-            (&format!("with {}", self.least_variant), Some(self.least_bytes_per_request), "bytes"),
-            ("requests in flight", processors.map(|it| it.in_flight), "requests"),
-            ("processors that Tomcat keeps", processors.map(|it| it.cache.into()), "processors"),
-            ("of the difference by processors", share, "%"),
-        ]);
-        evidence.extend(self.sites.iter().map(|site| format!("of the difference {}", place(site))));
-        evidence
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) use rule::{find, in_window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Means of the runs that show it.
+/// Figures of the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct GcPauses {

@@ -1,10 +1,10 @@
 //! Decides when pauses are worth a finding.
 
 use super::tail::tail_of_pauses;
-use super::{GcPauses, PauseTail, SlowSeconds};
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use super::{GcPauses, SlowSeconds};
+use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
-use threadcount_model::record::jvm::Pause;
+use threadcount_model::record::jvm::{Pause, Total};
 use threadcount_model::record::{LoadSample, Record};
 use threadcount_stats::pause_ledger::EXPLAINS;
 
@@ -22,29 +22,17 @@ const SLOWER_BY_MS: f64 = 10.0;
 const MOST_OF_THEM: f64 = 0.66;
 const RARER: f64 = 2.0;
 
-/// The pauses of one run.
-struct RunPauses {
-    paused: f64,
-    longest_ms: f64,
-    pauses: f64,
-    slow: Option<SlowSeconds>,
-    tail: Option<PauseTail>,
-}
-
-impl RunPauses {
-    fn from_record(record: &Record, is_closed: bool) -> Option<Self> {
-        let all = record.gc_pauses()?;
-        let load = record.measured.as_ref()?;
-        let total_ms = all.total.total_ms;
-        let found = Self {
-            paused: total_ms / (load.elapsed_s * 1_000.0),
-            longest_ms: all.total.longest_ms,
-            pauses: all.total.count as f64,
-            slow: slow_seconds(&record.load_series, load.response_time_ms?.p50, &all.pauses),
-            tail: tail_of_pauses(record, &all.pauses, is_closed),
-        };
-        (found.paused >= MUCH_TIME || found.slow.is_some() || found.tail.is_some()).then_some(found)
-    }
+/// The pauses of a run that are worth a finding.
+fn pauses(record: &Record, is_closed: bool) -> Option<GcPauses> {
+    let all = record.gc_pauses()?;
+    let load = record.measured.as_ref()?;
+    let found = GcPauses {
+        slow_seconds: slow_seconds(&record.load_series, load.response_time_ms?.p50, &all.pauses),
+        tail: tail_of_pauses(record, &all.pauses, is_closed),
+        ..GcPauses::of_window(&all.total, load.elapsed_s)
+    };
+    let is_worth_it = found.paused_share >= MUCH_TIME || found.slow_seconds.is_some() || found.tail.is_some();
+    is_worth_it.then_some(found)
 }
 
 /// The slow seconds; `None` if nothing is slow, or if something else than pauses is the reason.
@@ -115,55 +103,27 @@ fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let is_closed = runs_of_variant.is_closed();
-    let (found, runs) = runs_of_variant.in_most(|run| RunPauses::from_record(run, is_closed))?;
-    let mean = |figure: fn(&RunPauses) -> f64| mean_of(found.iter().map(figure));
-    let slow: Vec<SlowSeconds> = found.iter().filter_map(|it| it.slow).collect();
-    let tails: Vec<PauseTail> = found.iter().filter_map(|it| it.tail).collect();
-    let pauses = GcPauses {
-        paused_share: mean(|it| it.paused)?,
-        pauses_per_run: mean(|it| it.pauses)?,
-        longest_pause_ms: mean(|it| it.longest_ms)?,
-        slow_seconds: mean_seconds(&slow),
-        tail: mean_tail(&tails),
-        allocates_more_than: None,
-    };
-    Some(runs_of_variant.finding(Fact::Gc(pauses), runs))
+    runs_of_variant.typical_finding(|run| pauses(run, is_closed).map(Fact::Gc))
 }
 
 /// Finds the time in pauses in a window without a load. Only with requests could it tell whether pauses delay them.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    let all = record.gc_pauses()?.total;
-    let paused_share = all.total_ms / (record.cost?.window_s * 1_000.0);
-    let pauses = GcPauses {
-        paused_share,
-        pauses_per_run: all.count as f64,
-        longest_pause_ms: all.longest_ms,
-        slow_seconds: None,
-        tail: None,
-        allocates_more_than: None,
-    };
-    (paused_share >= MUCH_TIME).then_some(Fact::Gc(pauses))
+    let pauses = GcPauses::of_window(&record.gc_pauses()?.total, record.cost?.window_s);
+    (pauses.paused_share >= MUCH_TIME).then_some(Fact::Gc(pauses))
 }
 
-fn mean_seconds(all: &[SlowSeconds]) -> Option<SlowSeconds> {
-    let mean = |figure: fn(&SlowSeconds) -> f64| mean_of(all.iter().map(figure));
-    Some(SlowSeconds {
-        slowest_ms: mean(|it| it.slowest_ms)?,
-        seconds: mean(|it| it.seconds)?,
-        explained_seconds: mean(|it| it.explained_seconds)?,
-        others_share: mean(|it| it.others_share)?,
-    })
-}
-
-/// The mean of the tails; `None` if there are none.
-fn mean_tail(all: &[PauseTail]) -> Option<PauseTail> {
-    let mean = |figure: fn(&PauseTail) -> f64| mean_of(all.iter().map(figure));
-    Some(PauseTail {
-        p50_ms: mean(|it| it.p50_ms)?,
-        p99_ms: mean(|it| it.p99_ms)?,
-        delay_ms: mean(|it| it.delay_ms)?,
-        delayed_share: mean(|it| it.delayed_share)?,
-    })
+impl GcPauses {
+    /// All pauses of a window, whose effect on requests is not known.
+    fn of_window(all: &Total, window_s: f64) -> Self {
+        Self {
+            paused_share: all.total_ms / (window_s * 1_000.0),
+            pauses_per_run: all.count as f64,
+            longest_pause_ms: all.longest_ms,
+            slow_seconds: None,
+            tail: None,
+            allocates_more_than: None,
+        }
+    }
 }
 
 #[cfg(test)]

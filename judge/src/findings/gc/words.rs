@@ -1,12 +1,10 @@
 use super::GcPauses;
-use crate::finding::RunsShowing;
 use crate::findings::allocation::fewer_allocations;
-use crate::words::figure::known;
 use crate::words::finding::Words;
 use threadcount_model::figures::{milliseconds as ms, percent};
 
 impl Words for GcPauses {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         match (self.slow_seconds, self.tail) {
             (Some(slow), _) => format!(
                 "garbage collection pauses explain {:.0} of the {:.0} slowest seconds (up to {}), and {} of the others. The longest \
@@ -38,22 +36,5 @@ impl Words for GcPauses {
     fn advice(&self) -> Option<String> {
         let larger_heap = "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request";
         Some(self.allocates_more_than.as_deref().map_or_else(|| larger_heap.to_owned(), fewer_allocations))
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let (slow, tail) = (self.slow_seconds, self.tail);
-        known(&[
-            ("time in pauses", Some(self.paused_share * 100.0), "%"),
-            ("pauses", Some(self.pauses_per_run), "in each run"),
-            ("longest pause", Some(self.longest_pause_ms), "ms"),
-            ("slowest response", slow.map(|it| it.slowest_ms), "ms"),
-            ("slowest seconds", slow.map(|it| it.seconds), "seconds"),
-            ("of them with a pause that explains them", slow.map(|it| it.explained_seconds), "seconds"),
-            ("other seconds with such a pause", slow.map(|it| it.others_share * 100.0), "%"),
-            ("requests that pauses delay, at least", tail.map(|it| it.delayed_share * 100.0), "%"),
-            ("delay of each, at least", tail.map(|it| it.delay_ms), "ms"),
-            ("99th percentile", tail.map(|it| it.p99_ms), "ms"),
-            ("median response", tail.map(|it| it.p50_ms), "ms"),
-        ])
     }
 }

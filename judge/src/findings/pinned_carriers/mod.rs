@@ -15,15 +15,27 @@ use threadcount_model::record::jvm::SiteTotal;
 use threadcount_model::record::run_delay::HeldCarrier;
 use threadcount_model::record::wait_profile::ThreadActivity;
 
-/// Carriers that virtual threads are pinned to.
+/// Carriers that virtual threads are pinned to, in the typical run of those that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PinnedCarriers {
     /// The evidence that carriers are pinned.
     pub shown_by: PinEvidence,
-    /// The run with the most pinned time.
-    pub worst: PinFigures,
-    /// The means of the runs that show it.
-    pub mean: PinFigures,
+    /// Number of carriers.
+    pub carriers: f64,
+    /// Share of the carriers' time that was pinned, by the JVM's events or by samples.
+    pub pinned_share: f64,
+    /// Least share of the window in which all carriers were pinned at once.
+    pub all_pinned_share: f64,
+    /// Mean length of a pin; `None` if the JVM has no event for these pins.
+    pub mean_pin_ms: Option<f64>,
+    /// Share of the readings in which all carriers were held.
+    pub held_share: Option<f64>,
+    /// Mean number of virtual threads that wait for a carrier.
+    pub queued_threads: Option<f64>,
+    /// Responses per second, which may be 0; `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// CPU use of the server.
+    pub server_cpu_cores: f64,
     /// The place with the most pinned time, by the JVM's events.
     pub site: Option<SiteTotal>,
     /// The wait of most threads that may keep a carrier: for a monitor, or for a notification; by samples of threads.
@@ -37,18 +49,20 @@ pub struct PinnedCarriers {
     pub java: u32,
 }
 
+/// The first Java in which `synchronized` does not pin; every remaining pin (native frames, class initializers) has an event (JEP 491).
+pub(crate) const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
 /// Range of rate / (carriers / pinned time) in which pinning is the reason for the rate.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
 impl PinnedCarriers {
     /// The most requests per second if each pins a carrier for the mean time; `None` if a figure is unknown.
     fn most_per_s(&self) -> Option<f64> {
-        Some(self.worst.carriers * 1_000.0 / self.worst.mean_pin_ms?)
+        Some(self.carriers * 1_000.0 / self.mean_pin_ms?)
     }
 
     /// Is the throughput the most that pinned carriers allow? `None` if unknown.
     pub(crate) fn is_the_limit(&self) -> Option<bool> {
-        Some(NEAR.contains(&(self.mean.rate_per_s? / self.most_per_s()?)))
+        Some(NEAR.contains(&(self.rate_per_s? / self.most_per_s()?)))
     }
 }
 
@@ -62,23 +76,4 @@ pub enum PinEvidence {
     CarrierStates,
     /// Samples of the threads on the carriers, taken while others waited for one; the events show less than half of that time.
     Samples,
-}
-
-/// Figures of the carriers over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct PinFigures {
-    pub carriers: f64,
-    /// Share of the carriers' time that was pinned, by the JVM's events or by samples.
-    pub pinned_share: f64,
-    /// Least share of the window in which all carriers were pinned at once.
-    pub all_pinned_share: f64,
-    pub mean_pin_ms: Option<f64>,
-    /// Share of the readings in which all carriers were held.
-    pub held_share: Option<f64>,
-    /// Mean number of virtual threads that wait for a carrier.
-    pub queued_threads: Option<f64>,
-    /// `None`: no load was sent (`watch`).
-    pub rate_per_s: Option<f64>,
-    pub server_cpu_cores: f64,
 }

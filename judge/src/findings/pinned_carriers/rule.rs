@@ -1,138 +1,84 @@
 //! Decides whether carriers are pinned.
 
-use super::{PinEvidence, PinFigures, PinnedCarriers};
+use super::{FIRST_WITHOUT_MONITOR_PINS, PinEvidence, PinnedCarriers};
 use crate::evidence::carriers::Carriers;
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
 use crate::findings::file_io;
 use crate::findings::held_carriers::{LATE_MS, core_wait_share, works};
+use crate::limit::thresholds::MOST;
 use threadcount_model::record::Record;
-use threadcount_model::record::jvm::{JvmReadings, SiteTotal};
+use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
 
 /// Least share of the carriers' time that must be pinned. Below it are the JVM's own short pins (Java 25 has some while it loads
 /// classes), which cost next to nothing. A share of time, because the number of pins shows nothing.
 const LEAST_PINNED: f64 = 0.1;
-/// Least share of the readings in which carriers are held without an event, which chance does not explain.
-const MOSTLY_HELD: f64 = 0.5;
 /// The most CPU use per carrier, in cores, of a server whose carriers stand still. The server's own CPU counts, because something else
 /// may fill the machine.
 const IDLE: f64 = 0.5;
-/// If the events show less than this part of what the samples show, they are about something else.
-const OF_SAMPLED: f64 = 0.5;
-/// From this Java version on, every remaining pin (native frames, class initializers) has an event (JEP 491).
-const EVENTS_FOR_ALL_PINS: u32 = 24;
 
-/// The evidence of pinned carriers in one run.
-struct PinnedSite {
-    /// Answers per second. It may be 0, and then there are no response times either; `None` if no load was sent.
-    rate_per_s: Option<f64>,
-    server_cpu_cores: f64,
-    carriers: Option<Carriers>,
-    parallelism: f64,
-    /// Share of the carriers' time that was pinned, by the JVM's events.
-    pinned: f64,
-    /// Share of the carriers' time in which a thread waited on its carrier, by samples taken while others wait for a carrier.
-    waited_on_carrier: f64,
-    /// Mean length of a pin.
-    pin_ms: Option<f64>,
-    site: Option<SiteTotal>,
-    wait: Option<ThreadActivity>,
-    stood: Vec<HeldCarrier>,
-    longest_delay_ms: Option<f64>,
-    java: u32,
-    /// Whether a file keeps a carrier, which is not pinned then; threads that wait for its lock really wait for the file.
-    waits_for_file: bool,
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    runs_of_variant.observed().typical_finding(in_window)
 }
 
-impl PinnedSite {
-    fn from_record(record: &Record) -> Option<Self> {
-        let load = record.observed_window().map(|(load, _)| load);
-        let cost = record.observed_cost()?;
-        let jvm = record.jvm.as_ref()?;
-        let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
-        let carriers = Carriers::from_readings(jvm);
-        // Without readings there are as many carriers as cores.
-        let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
-        let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
-        // A sum of no pins is -0.0, which would be printed.
-        let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
-        let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
-        let delays = jvm.run_delays.as_ref();
-        let delay = delays.and_then(|delays| delays.virtual_threads);
-        let is_late = delay.is_some_and(|delay| delay.p99_ms >= LATE_MS);
-        let stood = delays.filter(|_| is_late).map(stood).unwrap_or_default();
-        let found = Self {
-            pinned: (total_ms / (seconds * parallelism * 1_000.0)).min(1.0),
-            waited_on_carrier: delays
-                .map_or(0.0, |delays| waited_share(delays, &stood, window_s, parallelism)),
-            stood,
-            longest_delay_ms: delay.map(|delay| delay.max_ms),
-            pin_ms: (count > 0).then(|| total_ms / count as f64),
-            site: jvm.pins.first().cloned(),
-            wait: jvm.wait_profile.as_ref().and_then(longest_wait),
-            java: feature(jvm),
-            waits_for_file: file_io::is_what_others_wait_for(record),
-            rate_per_s: load.map(|load| load.rate_per_s.completed),
-            server_cpu_cores: cost.cpu_cores,
-            carriers,
-            parallelism,
-        };
-        (found.by_events() || found.by_carriers() || found.by_samples()).then_some(found)
-    }
+/// Finds pinned carriers in a run, or in a window without a load.
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
+    let load = record.observed_window().map(|(load, _)| load);
+    let cost = record.observed_cost()?;
+    let jvm = record.jvm.as_ref()?;
+    let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
+    let readings = Carriers::from_readings(jvm);
+    // Without readings there are as many carriers as cores.
+    let carriers = readings.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
+    let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
+    // A sum of no pins is -0.0, which would be printed.
+    let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
+    let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
+    let delays = jvm.run_delays.as_ref();
+    let delay = delays.and_then(|delays| delays.virtual_threads);
+    let is_late = delay.is_some_and(|delay| delay.p99_ms >= LATE_MS);
+    let stood = delays.filter(|_| is_late).map(stood).unwrap_or_default();
+    let java = feature(jvm);
+    // A file keeps a carrier without pinning it, and threads that wait for its lock really wait for the file.
+    let may_lack_events = java < FIRST_WITHOUT_MONITOR_PINS && !file_io::is_what_others_wait_for(record);
+    let pinned = (total_ms / (seconds * carriers * 1_000.0)).min(1.0);
+    let waited = delays.map_or(0.0, |delays| waited_share(delays, &stood, window_s, carriers));
+    let by_events = carriers > 0.0 && pinned >= LEAST_PINNED;
+    let is_held = readings.is_some_and(|it| it.held >= MOST);
+    // Used only if the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
+    let by_carriers = may_lack_events && is_held && cost.cpu_cores <= IDLE * carriers;
+    // Events of less than half of what the samples show are about something else.
+    let by_samples = may_lack_events && waited >= MOST && pinned <= MOST * waited;
+    let (shown_by, pinned_share) = match (by_carriers, by_samples, by_events) {
+        (false, true, _) => (PinEvidence::Samples, waited),
+        (_, _, true) => (PinEvidence::Events, pinned),
+        (true, _, false) => (PinEvidence::CarrierStates, pinned),
+        (false, false, false) => return None,
+    };
+    Some(Fact::PinnedCarriers(PinnedCarriers {
+        shown_by,
+        carriers,
+        pinned_share,
+        all_pinned_share: all_pinned_share(carriers, pinned_share),
+        mean_pin_ms: (count > 0).then(|| total_ms / count as f64),
+        held_share: readings.map(|it| it.held),
+        queued_threads: readings.map(|it| it.queued),
+        rate_per_s: load.map(|load| load.rate_per_s.completed),
+        server_cpu_cores: cost.cpu_cores,
+        site: jvm.pins.first().cloned(),
+        wait: jvm.wait_profile.as_ref().and_then(longest_wait),
+        stood,
+        longest_delay_ms: delay.map(|delay| delay.max_ms),
+        java,
+    }))
+}
 
-    fn by_samples(&self) -> bool {
-        self.java < EVENTS_FOR_ALL_PINS
-            && !self.waits_for_file
-            && self.waited_on_carrier >= MOSTLY_HELD
-            && self.pinned <= OF_SAMPLED * self.waited_on_carrier
-    }
-
-    fn shown_by(&self) -> PinEvidence {
-        match (self.by_carriers(), self.by_samples(), self.by_events()) {
-            (false, true, _) => PinEvidence::Samples,
-            (_, _, true) => PinEvidence::Events,
-            _ => PinEvidence::CarrierStates,
-        }
-    }
-
-    /// Share of the carriers' time that was pinned, by the evidence that counts.
-    fn pinned_share(&self) -> f64 {
-        if self.shown_by() == PinEvidence::Samples { self.waited_on_carrier } else { self.pinned }
-    }
-
-    fn by_events(&self) -> bool {
-        self.parallelism > 0.0 && self.pinned >= LEAST_PINNED
-    }
-
-    /// Used only if the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
-    fn by_carriers(&self) -> bool {
-        if self.java >= EVENTS_FOR_ALL_PINS || self.waits_for_file {
-            return false;
-        }
-        let held = self.carriers.is_some_and(|it| it.held >= MOSTLY_HELD);
-        held && self.server_cpu_cores <= IDLE * self.parallelism
-    }
-
-    fn figures(&self) -> PinFigures {
-        PinFigures {
-            carriers: self.parallelism,
-            pinned_share: self.pinned_share(),
-            all_pinned_share: self.all_pinned(),
-            mean_pin_ms: self.pin_ms,
-            held_share: self.carriers.map(|it| it.held),
-            queued_threads: self.carriers.map(|it| it.queued),
-            rate_per_s: self.rate_per_s,
-            server_cpu_cores: self.server_cpu_cores,
-        }
-    }
-
-    /// Least share of the window in which all carriers were pinned at once: if each of n is pinned for a share s of its time, each is
-    /// free for 1 - s, and even if no two are free together, one of them is free for at most n (1 - s).
-    fn all_pinned(&self) -> f64 {
-        (1.0 - self.parallelism * (1.0 - self.pinned_share())).max(0.0)
-    }
+/// Least share of the window in which all carriers were pinned at once: if each of n is pinned for a share s of its time, each is free for
+/// 1 - s, and even if no two are free together, one of them is free for at most n (1 - s).
+fn all_pinned_share(carriers: f64, pinned_share: f64) -> f64 {
+    (1.0 - carriers * (1.0 - pinned_share)).max(0.0)
 }
 
 /// The wait of most threads for a monitor or a notification, which may keep a carrier before Java 24.
@@ -162,47 +108,6 @@ fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parall
 /// The Java feature version: 21 for `21.0.8+9`.
 fn feature(jvm: &JvmReadings) -> u32 {
     jvm.java.split(|c: char| !c.is_ascii_digit()).next().and_then(|it| it.parse().ok()).unwrap_or(0)
-}
-
-pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(PinnedSite::from_record)?;
-    Some(runs_of_variant.finding(fact(&found)?, runs))
-}
-
-/// Finds pinned carriers in a window without a load.
-pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[PinnedSite::from_record(record)?])
-}
-
-fn fact(found: &[PinnedSite]) -> Option<Fact> {
-    let worst = found.iter().max_by(|a, b| a.pinned_share().total_cmp(&b.pinned_share()))?;
-    let all: Vec<PinFigures> = found.iter().map(PinnedSite::figures).collect();
-    let pinned = PinnedCarriers {
-        shown_by: worst.shown_by(),
-        worst: worst.figures(),
-        mean: mean(&all),
-        site: worst.site.clone(),
-        wait: worst.wait.clone(),
-        stood: worst.stood.clone(),
-        longest_delay_ms: worst.longest_delay_ms,
-        java: worst.java,
-    };
-    Some(Fact::PinnedCarriers(pinned))
-}
-
-fn mean(all: &[PinFigures]) -> PinFigures {
-    let some = |figure: fn(&PinFigures) -> Option<f64>| mean_of(all.iter().filter_map(figure));
-    let mean = |figure: fn(&PinFigures) -> f64| mean_of(all.iter().map(figure)).unwrap_or_default();
-    PinFigures {
-        carriers: mean(|it| it.carriers),
-        pinned_share: mean(|it| it.pinned_share),
-        all_pinned_share: mean(|it| it.all_pinned_share),
-        mean_pin_ms: some(|it| it.mean_pin_ms),
-        held_share: some(|it| it.held_share),
-        queued_threads: some(|it| it.queued_threads),
-        rate_per_s: some(|it| it.rate_per_s),
-        server_cpu_cores: mean(|it| it.server_cpu_cores),
-    }
 }
 
 #[cfg(test)]
@@ -261,7 +166,7 @@ mod tests {
             "{advice}"
         );
         let Fact::PinnedCarriers(pinned) = finding.fact else { panic!("{finding:?}") };
-        assert_eq!((pinned.shown_by, pinned.worst.pinned_share), (PinEvidence::Events, 0.995));
+        assert_eq!((pinned.shown_by, pinned.pinned_share), (PinEvidence::Events, 0.995));
     }
 
     #[test]

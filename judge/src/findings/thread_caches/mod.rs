@@ -11,7 +11,7 @@ pub(crate) use rule::{find, in_window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Values of thread locals that each virtual thread makes anew. Under a load the figures are per request, as means of the runs that
+/// Values of thread locals that each virtual thread makes anew. Under a load the figures are per request, in the typical run of those that
 /// show it; in a running JVM they are per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadCaches {

@@ -1,7 +1,7 @@
 //! Decides when thread caches cost enough to be named.
 
 use super::{ThreadCache, ThreadCaches};
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
 use crate::findings::allocation::{MOST_NAMED, WORTH_NAMING};
 use std::collections::BTreeMap;
@@ -18,14 +18,7 @@ const LEAST_BYTES_PER_S: f64 = 10_000_000.0;
 const FEWEST_SAMPLES: u64 = 50;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(caches)?;
-    let mean = |figure: fn(&ThreadCaches) -> Option<f64>| mean_of(found.iter().filter_map(figure));
-    let (bytes_per_request, all_bytes_per_request) =
-        (mean(|it| it.bytes_per_request), mean(|it| it.all_bytes_per_request));
-    let bytes = |it: &ThreadCaches| it.bytes_per_request.unwrap_or_default();
-    let most = found.into_iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
-    let caches = ThreadCaches { bytes_per_request, all_bytes_per_request, ..most };
-    Some(runs_of_variant.finding(Fact::ThreadCaches(caches), runs))
+    runs_of_variant.observed().typical_finding(|run| caches(run).map(Fact::ThreadCaches))
 }
 
 fn caches(record: &Record) -> Option<ThreadCaches> {

@@ -1,6 +1,4 @@
 use super::{ThreadCache, ThreadCaches};
-use crate::finding::RunsShowing;
-use crate::words::figure::known;
 use crate::words::finding::Words;
 use threadcount_model::figures::memory;
 
@@ -8,7 +6,7 @@ use threadcount_model::figures::memory;
 const JACKSON: &str = "com.fasterxml.jackson.";
 
 impl Words for ThreadCaches {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
+    fn sentence(&self) -> String {
         let place = |it: &ThreadCache| {
             let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
             let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
@@ -39,15 +37,6 @@ impl Words for ThreadCaches {
             }
             .to_owned(),
         )
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        known(&[
-            ("allocated per request", self.all_bytes_per_request, "bytes"),
-            ("of it caches of the thread", self.bytes_per_request, "bytes"),
-            ("allocated", self.all_bytes_per_s, "bytes/s"),
-            ("of it caches of threads", self.bytes_per_s, "bytes/s"),
-        ])
     }
 }
 

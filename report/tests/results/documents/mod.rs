@@ -6,10 +6,9 @@ use runs::{Sizes, record};
 use std::collections::BTreeMap;
 use threadcount_judge::evidence::cpu_use::CpuUse;
 use threadcount_judge::finding::*;
-use threadcount_judge::findings::client_ceiling::ClientCeiling;
 use threadcount_judge::findings::cpu_ceiling::CpuCeiling;
-use threadcount_judge::findings::pool_ceiling::{PoolCeiling, PoolEvidence};
 use threadcount_judge::findings::unbounded_requests::UnboundedRequests;
+use threadcount_judge::limit::station::{KnownBy, Resource, Servers, Station};
 use threadcount_judge::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::claim::Names;
 use threadcount_model::experiment::*;
@@ -334,31 +333,26 @@ fn findings() -> Vec<Finding> {
         ..CpuUse::default()
     };
     let pool = |fastest_ms, rate_per_s| {
-        Fact::PoolCeiling(PoolCeiling {
-            shown_by: PoolEvidence::Arithmetic,
-            threads: 200.0,
-            clients: Some(400),
-            fastest_ms: Some(fastest_ms),
+        Fact::PoolCeiling(Station {
+            resource: Resource::ServerPool,
+            servers: Some(Servers { count: 200.0, known_by: KnownBy::Gauge }),
+            in_flight: Some(400.0),
             rate_per_s: Some(rate_per_s),
-            os_threads: 223.0,
-            full_share: None,
-            cpu: CpuUse { in_use_cores: 0.9, ..cpu },
-            waiting: None,
+            unqueued_ms: Some(fastest_ms),
+            ..Station::default()
         })
     };
-    let clients = ClientCeiling {
-        clients: 400,
-        mean_ms: 50.9,
-        p50_ms: 50.4,
-        fastest_ms: 50.1,
-        rate_per_s: 7_846.0,
-        cpu: CpuUse { in_use_cores: 1.2, ..cpu },
+    let clients = Station {
+        resource: Resource::Clients,
+        servers: Some(Servers { count: 400.0, known_by: KnownBy::Gauge }),
+        rate_per_s: Some(7_846.0),
+        service_time_ms: Some(50.9),
+        unqueued_ms: Some(50.1),
+        ..Station::default()
     };
     let full = CpuCeiling {
         cpu,
         rate_per_s: Some(18_100.0),
-        fastest_ms: Some(50.1),
-        near_clients: None,
         large_part: None,
         allocates_more_than: None,
         busiest_other: None,

@@ -1,66 +1,57 @@
-//! Decides whether waits are unfair.
+//! Waits in which most requests are fast and a few starve for seconds, for a lock, a permit or a connection that the others pass on among
+//! themselves: whoever comes at the right moment goes first.
+//!
+//! In a queue that serves in order of arrival all wait about equally long. Requests that are slow by themselves spend their time elsewhere.
 
-use super::UnfairWaits;
+use super::station::Tail;
+use super::thresholds::MOST;
 use crate::evidence::variant_runs::VariantRuns;
-use crate::finding::{Fact, Finding, RunsShowing};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
-use threadcount_model::request_time::RequestTimePart;
 use threadcount_stats::request_time::request_time;
 
 /// The slowest hundredth of the requests must take this long: "seconds" ...
 const SLOW_MS: f64 = 1_000.0;
 /// ... and this many times the median.
 const TIMES_MEDIAN: f64 = 20.0;
-/// Share of the mean that must be spent waiting for other requests; the mean is mostly that of the slow requests.
-const MOSTLY: f64 = 0.5;
 
-pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+/// The service times in the typical run, if requests starve in most of them.
+pub(super) fn tail(runs_of_variant: &VariantRuns<'_>) -> Option<Tail> {
     // Requests of different kinds take different times, and each kind may have a lock of its own.
-    if !runs_of_variant.load.more_requests.is_empty() {
-        return None;
-    }
-    let (found, runs) = runs_of_variant.observed().in_most(unfair)?;
-    let worst = found.into_iter().max_by(|a, b| a.p99_ms.total_cmp(&b.p99_ms))?;
-    Some(
-        runs_of_variant.finding(
-            Fact::UnfairWaits(worst),
-            RunsShowing::new(runs.showing as usize, runs.complete as usize),
-        ),
-    )
+    let is_one_kind = runs_of_variant.load.more_requests.is_empty();
+    let tail = runs_of_variant.observed().in_most(tail_of_run).map(|it| it.0);
+    tail.filter(|_| is_one_kind)
 }
 
-fn unfair(record: &Record) -> Option<UnfairWaits> {
+/// The service times of a run, if the mean, which is mostly that of the slow requests, is mostly spent waiting for other requests.
+fn tail_of_run(record: &Record) -> Option<Tail> {
     let (load, _) = record.observed_window()?;
     let times = load.service_time_ms.filter(|it| it.p99 >= SLOW_MS && it.p99 >= TIMES_MEDIAN * it.p50)?;
     let time = request_time(&[record]).filter(|time| time.counted == ThreadRole::Request)?;
-    let waits: Vec<&RequestTimePart> = time.parts.iter().filter(|part| is_handed_on(part)).collect();
-    let waiting_share = time.least_share(waits.iter().map(|part| part.time.ms).sum());
-    (waiting_share >= MOSTLY).then_some(())?;
-    let part = (*waits.first()?).clone();
-    Some(UnfairWaits {
-        part,
-        waiting_share,
-        mean_ms: time.service_time_ms,
-        p50_ms: times.p50,
-        p99_ms: times.p99,
-        oldest_unfinished_ms: load.unfinished_age_ms.map(|age| age.max),
-    })
+    let waits = time.parts.iter().filter(|part| is_handed_on(part.activity.state));
+    let waiting_share = time.least_share(waits.map(|part| part.time.ms).sum());
+    (waiting_share >= MOST).then_some(Tail { p50_ms: times.p50, p99_ms: times.p99 })
 }
 
 /// Does one request get what another one gives back?
-const fn is_handed_on(part: &RequestTimePart) -> bool {
+pub(super) const fn is_handed_on(state: ThreadState) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore};
-    matches!(part.activity.state, Lock | Monitor | Pool | Queue | Semaphore)
+    matches!(state, Lock | Monitor | Pool | Queue | Semaphore)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
+    use crate::finding::{Finding, Rule};
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
     use threadcount_model::sample::{times, with_load};
+
+    fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        let found = crate::limit::find(runs_of_variant, &[]);
+        found.into_iter().find(|it| it.rule() == Rule::UnfairWaits)
+    }
 
     /// 1,000 requests per second of 100 ms each: 100 in flight.
     fn with(state: ThreadState, threads: f64, p50_ms: f64, p99_ms: f64) -> Record {
@@ -88,8 +79,8 @@ mod tests {
         let finding = finding.expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "most requests are fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting for \
-             what others hold, most of it at shop.Orders.find:42"
+            "requests spend 90 % of their time waiting for the monitor of Object: 90.0 ms of 100 ms, at shop.Orders.find:42. Most are \
+             fast and some starve: service time p50 13.0 ms, p99 3.40 s"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
     }

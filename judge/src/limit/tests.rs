@@ -1,11 +1,11 @@
 //! Known answers, and look-alikes that are no limits.
 
-use super::*;
+use super::station::{InService, KnownBy, LimitedThreads, Queue, Resource, Servers, Station};
+use super::{find, in_window};
 use crate::evidence::variant_runs::VariantRuns;
 use crate::evidence::variant_runs::stage::{advice, run, sentence};
-use crate::finding::Fact;
-use crate::finding::Finding;
-use crate::findings::pinned_carriers::{PinEvidence, PinFigures, PinnedCarriers};
+use crate::finding::{Fact, Finding, Rule};
+use crate::findings::pinned_carriers::{PinEvidence, PinnedCarriers};
 use crate::words::finding::Words as _;
 use threadcount_config::parse;
 use threadcount_model::record::Record;
@@ -13,7 +13,9 @@ use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
-use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup, WaitProfile};
+use threadcount_model::record::wait_profile::{
+    ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+};
 use threadcount_model::sample::{times, with_load};
 
 const SAMPLES: usize = 20;
@@ -68,7 +70,16 @@ pub(super) fn found_after(record: &Record, others: &[Finding]) -> Option<Finding
         loads: [{name: load, clients: 100, duration: 10s}]\n";
     let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
     let records = [record.clone(), record.clone(), record.clone()];
-    find_after(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records), others)
+    let runs = VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records);
+    find(&runs, others).into_iter().find(|it| it.rule() == Rule::ConcurrencyLimit)
+}
+
+/// The limit in a window without a load.
+pub(super) fn found_in_window(record: &Record) -> Option<Station> {
+    in_window(record).into_iter().find_map(|fact| match fact {
+        Fact::ConcurrencyLimit(station) => Some(station),
+        _ => None,
+    })
 }
 
 fn elastic() -> ThreadFamily {
@@ -119,8 +130,8 @@ fn a_blocked_event_loop_is_called_that() {
     let mut loops = family("reactor-http-epoll-*", &[4.0, 4.0, 4.0, 4.0, 4.0, 3.0], None);
     (loops.request_share, loops.is_event_loop) = (1.0, true);
     let finding = found(&record(vec![loops], vec![])).expect("a finding");
-    let expected = "4 event loops `reactor-http-epoll-*` block at Elastic.load:6 (sleeping) while 100 requests are in \
-        flight. 4 / 10.0 ms = 400/s";
+    let expected = "never more than 4 requests run at once (event loops `reactor-http-epoll-*`, all at Elastic.load:6) while \
+        100 are in flight. 4 / 10.0 ms = 400/s";
     assert_eq!(sentence(&finding), expected);
     assert!(advice(&finding).starts_with("the blocking call"), "{}", advice(&finding));
 }
@@ -175,7 +186,7 @@ fn permits_have_the_number_of_the_only_count_of_all_threads_and_not_that_of_draw
     counted.request_share = 1.0;
     let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
     assert!(at_once(vec![counted]).starts_with("never more than 4 requests run at once"));
-    assert!(at_once(vec![]).starts_with("never more than 2 requests run at once"));
+    assert!(at_once(vec![]).starts_with("about 2 requests run at once"), "a draw is no count");
 }
 
 #[test]
@@ -198,7 +209,7 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
         group(ThreadState::Sleep, "Shop.query:12", 10.0),
     ];
     let finding = found(&record(vec![], groups)).expect("a finding");
-    let expected = "never more than 10 requests run at once (all at Shop.query:12) while 100 are in flight. 10 / 25.0 ms = \
+    let expected = "about 10 requests run at once (all at Shop.query:12) while 100 are in flight. 10 / 25.0 ms = \
         400/s. 90 are waiting for a permit of a Semaphore at Shop.page:9";
     assert_eq!(sentence(&finding), expected);
 }
@@ -214,7 +225,7 @@ fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let
     };
     let steady = || throttled((0..SAMPLES).map(|it| if it % 5 == 0 { 7.0 } else { 6.0 }).collect());
     let finding = found(&record(vec![], steady())).expect("a finding");
-    let expected = "never more than 6 requests run at once (all at Mail.send:9) while 100 are in flight. 6 / 15.0 ms = \
+    let expected = "about 6 requests run at once (all at Mail.send:9) while 100 are in flight. 6 / 15.0 ms = \
         400/s. 93 are waiting for a notification at Mail.send:9";
     assert_eq!(sentence(&finding), expected);
     let threads = || family("mail-*", &[6.0], None);
@@ -237,12 +248,16 @@ fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_c
     ];
     let record = record(vec![], groups);
     let pinned = |mean_pin_ms| {
-        let figures =
-            PinFigures { carriers: 2.0, rate_per_s: Some(400.0), mean_pin_ms, ..PinFigures::default() };
         let pinned = PinnedCarriers {
             shown_by: PinEvidence::Events,
-            worst: figures,
-            mean: figures,
+            carriers: 2.0,
+            pinned_share: 0.5,
+            all_pinned_share: 0.0,
+            mean_pin_ms,
+            held_share: None,
+            queued_threads: None,
+            rate_per_s: Some(400.0),
+            server_cpu_cores: 0.1,
             site: None,
             wait: None,
             stood: vec![],
@@ -252,7 +267,7 @@ fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_c
         [Finding { variant: None, load: None, runs: None, fact: Fact::PinnedCarriers(pinned) }]
     };
     let finding = found_after(&record, &pinned(Some(2.5))).expect("a finding");
-    let expected = "never more than 1 request runs at once (at Shop.query:12) while 100 are in flight. 1 / 2.50 ms = \
+    let expected = "about 1 request runs at once (at Shop.query:12) while 100 are in flight. 1 / 2.50 ms = \
         400/s. Threads waiting for a monitor at Shop.page:9 keep their carriers, and 98 wait for a carrier";
     assert_eq!(sentence(&finding), expected);
     assert_eq!(found_after(&record, &pinned(Some(5.0))), None, "2 / 5.0 ms = 400/s");
@@ -264,21 +279,22 @@ fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_c
 fn without_a_load_the_sockets_show_how_many_are_in_flight() {
     let sockets = ServerSockets { readings: 20, in_flight: 100.0, ..ServerSockets::default() };
     let full = Record { server_sockets: Some(sockets), measured: None, ..record(vec![elastic()], vec![]) };
-    let Some(Fact::ConcurrencyLimit(limit)) = in_window(&full) else { panic!("no finding") };
-    assert_eq!((limit.at_once, limit.in_flight, limit.rate_per_s), (20.0, 100.0, None));
+    let limit = found_in_window(&full).expect("a finding");
+    assert_eq!(limit.servers, Some(Servers { count: 20.0, known_by: KnownBy::Gauge }));
+    assert_eq!((limit.in_flight, limit.rate_per_s), (Some(100.0), None));
     let counted = ServerSockets { requests_per_s: Some(410.0), ..sockets };
     let mut waits = family("consumer-*", &[1.0], None);
     waits.switches_per_s = Some(820.0);
     let window = |waits: &ThreadFamily, sockets| {
-        in_window(&Record {
+        found_in_window(&Record {
             server_sockets: Some(sockets),
             measured: None,
             ..record(vec![waits.clone()], vec![])
         })
     };
-    let Some(Fact::ConcurrencyLimit(limit)) = window(&waits, counted) else { panic!("no finding") };
+    let limit = window(&waits, counted).expect("a finding");
     assert_eq!(
-        limit.sentence(None),
+        limit.sentence(),
         "never more than 1 request runs at once (`consumer-*`, at Elastic.load:6) while 100 are \
         in flight. 1 / 2.44 ms = about 410/s"
     );
@@ -286,7 +302,11 @@ fn without_a_load_the_sockets_show_how_many_are_in_flight() {
     waits.switches_per_s = Some(1.0);
     assert_eq!(window(&waits, counted), None, "a job of its own");
     let idle = ServerSockets { in_flight: 0.0, ..sockets };
-    assert_eq!(in_window(&Record { server_sockets: Some(idle), ..full }), None, "a batch job with a queue");
+    assert_eq!(
+        found_in_window(&Record { server_sockets: Some(idle), ..full }),
+        None,
+        "a batch job with a queue"
+    );
 }
 
 /// Vert.x' WebClient has five connections for each host; its requests are on no thread.
@@ -308,7 +328,7 @@ fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_withou
         ..record(vec![], groups)
     };
     let finding = found(&with(five.clone(), vec![])).expect("a finding");
-    let expected = "never more than 5 requests are at 10.0.0.7:9000 at once, on its 5 connections, while 100 are in flight. \
+    let expected = "never more than 5 requests run at once (on 5 connections to 10.0.0.7:9000) while 100 are in flight. \
         5 / 12.5 ms = 400/s";
     assert_eq!(sentence(&finding), expected);
     assert!(advice(&finding).starts_with("more connections to 10.0.0.7:9000"), "{}", advice(&finding));
@@ -426,19 +446,16 @@ proptest::proptest! {
     ) {
         let running = if has_place { activity(ThreadState::Sleep, "Shop.page:9") } else { ThreadActivity::default() };
         let name = "exec-*".to_owned();
-        let limit = ConcurrencyLimit {
-            at_once: at_once.into(),
-            in_flight: f64::from(at_once) + more,
+        let limit = Station {
+            resource: Resource::Threads(LimitedThreads { name, is_event_loop, executor: None }),
+            servers: Some(Servers { count: at_once.into(), known_by: KnownBy::Count }),
+            in_flight: Some(f64::from(at_once) + more),
             rate_per_s,
-            is_rate_estimate: false,
-            threads: Some(LimitedThreads { name, is_event_loop, executor: None, queued }),
-            running,
-            at_place: 1.0,
-            waiting: None,
-            connections: None,
-            alone_ms: None,
+            in_service: Some(InService { activity: running, share: 1.0 }),
+            queue: queued.map(|requests| Queue { requests, ..Queue::default() }),
+            ..Station::default()
         };
-        let finding = Finding { variant: None, load: None, runs: None, fact: Fact::ConcurrencyLimit(limit) };
+        let finding = Finding { variant: None, load: None, runs: None, fact: limit.into_fact() };
         let words = crate::words::finding::words(&finding);
         for text in words.evidence.iter().chain([&words.sentence]) {
             proptest::prop_assert!(!["-0", "()", "NaN", "inf"].iter().any(|it| text.contains(it)), "{text}");

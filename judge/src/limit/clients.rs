@@ -4,27 +4,10 @@
 //! hardly faster than the mean. The time of a request that waits for no other is known from before the measured window, when one
 //! request had the server to itself.
 
-use crate::evidence::cpu_use::CpuUse;
+use super::station::{KnownBy, Resource, Servers, Station};
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
-use crate::finding::{Fact, Finding, RunsShowing};
-use crate::words::figure::{cpu, figure};
-use crate::words::finding::Words;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{count, milliseconds as ms, rate};
+use crate::finding::Finding;
 use threadcount_stats::runs::FULL_MACHINE;
-
-/// Means of the runs that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct ClientCeiling {
-    pub clients: u32,
-    pub mean_ms: f64,
-    pub p50_ms: f64,
-    pub fastest_ms: f64,
-    pub rate_per_s: f64,
-    pub cpu: CpuUse,
-}
 
 /// With a median and a mean below this multiple of the fastest response, there is no room for a queue. The median alone would not do:
 /// if every tenth request waits for something in the server, shorter waits let the same clients request more.
@@ -37,21 +20,21 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         return None;
     }
     let clients = runs_of_variant.clients();
-    let (means, runs) = runs_of_variant.mostly(|run| {
+    let (typical, runs) = runs_of_variant.mostly(|run| {
         let waiting_only = f64::from(clients) * 1_000.0 / run.mean_ms;
         run.p50_ms.max(run.mean_ms) <= NEARLY_THE_FASTEST * unqueued_ms(run)
             && run.machine_share() < FULL_MACHINE
             && (run.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
     })?;
-    let ceiling = ClientCeiling {
-        clients,
-        mean_ms: means.mean_ms,
-        p50_ms: means.p50_ms,
-        fastest_ms: unqueued_ms(&means),
-        rate_per_s: means.rate_per_s,
-        cpu: means.cpu_use(),
+    let station = Station {
+        resource: Resource::Clients,
+        servers: Some(Servers::new(clients.into(), KnownBy::Gauge)),
+        rate_per_s: Some(typical.rate_per_s),
+        service_time_ms: Some(typical.mean_ms),
+        unqueued_ms: Some(unqueued_ms(&typical)),
+        ..Station::default()
     };
-    Some(runs_of_variant.finding(Fact::ClientCeiling(ceiling), runs))
+    Some(runs_of_variant.finding(station.into_fact(), runs))
 }
 
 /// Finds the limit of the clients unless one of `found` in the same runs is the limit.
@@ -70,37 +53,11 @@ pub(crate) fn is_refuted(named: &[Finding]) -> bool {
     named.iter().any(|finding| finding.rule().limit_place().is_some())
 }
 
-impl Words for ClientCeiling {
-    fn sentence(&self, _: Option<RunsShowing>) -> String {
-        format!(
-            "limited by the load, not the server, as {} clients / {} for a response = {}",
-            count(self.clients.into()),
-            ms(self.mean_ms),
-            rate(f64::from(self.clients) * 1_000.0 / self.mean_ms)
-        )
-    }
-
-    fn advice(&self) -> Option<String> {
-        Some("more clients, or a rate, to find the limit of the server".to_owned())
-    }
-
-    fn evidence(&self) -> Vec<String> {
-        let mut figures = vec![
-            figure("clients", self.clients.into(), "clients"),
-            figure("mean response time", self.mean_ms, "ms"),
-            figure("median response time", self.p50_ms, "ms"),
-            figure("fastest response", self.fastest_ms, "ms"),
-            figure("measured throughput", self.rate_per_s, "requests/s"),
-        ];
-        figures.extend(cpu(&self.cpu));
-        figures
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{found, run, sentence};
+    use crate::finding::Fact;
     use crate::findings::accept_queue::AcceptQueueOverflow;
     use crate::findings::limits::ResourceLimit;
     use threadcount_model::record::{Record, WarmUp};

@@ -1,32 +1,56 @@
-//! The number of requests that run at once, by Little's law: rate x time of a request that had the server to itself. Needs no threads, so it
-//! also counts asynchronous requests, requests that wait in native code, and requests that a neighbour works on.
+//! The requests in service by Little's law: throughput x time of a request that had the server to itself. Needs no threads, so it also counts
+//! asynchronous requests, requests that wait in native code, and requests that a neighbour works on.
 
-use super::rule::{Demand, MOST};
-use super::{ConcurrencyLimit, LimitedConnections, WaitingThreads};
-use crate::evidence::connection_pools;
+use super::connections::{self, connections_to};
+use super::flow::{Flow, threads};
+use super::station::{KnownBy, Queue, Resource, Servers, Station};
+use super::thresholds::{AT_ONE_PLACE, FEWER, FEWEST_QUEUED, MOST, MUCH_FEWER, is_about_as_many};
 use crate::evidence::variant_runs::RunFigures;
 use threadcount_model::record::Record;
 use threadcount_model::record::neighbour::NeighbourConnections;
-use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup, WaitProfile};
+use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup};
 
-/// A limit lets in at most this share of the requests in flight; a smaller gap may only mean that the machine is busy.
-const MUCH_FEWER: f64 = 0.75;
-/// Least share of the requests that do not run which must wait at the place that is named.
-const AT_ONE_PLACE: f64 = 0.25;
-/// Ratio of an unknown server's threads to the requests that do not run; a few threads of a known server may belong to another server.
-const AS_MANY: std::ops::RangeInclusive<f64> = MOST..=1.2;
-/// A number of requests that is this close to a whole number, relatively, counts as that number.
-const WHOLE: f64 = 0.25;
-/// Fewer requests at once than this are no limit, because a single client alone would do more.
-const LEAST: f64 = 0.9;
-
-/// How many requests run at once if each takes as long as a request alone; `None` if unknown, or about as many as are in flight.
+/// How many requests are in service if each takes as long as a request alone; `None` if unknown, or about as many as are in flight.
 pub(super) fn at_once(record: &Record, in_flight: f64, rate_per_s: f64) -> Option<f64> {
     let at_once = rate_per_s * alone_ms(record)? / 1_000.0;
     let whole = at_once.round();
-    let is_whole = whole >= 1.0 && (at_once / whole - 1.0).abs() <= WHOLE;
-    let is_fewer = at_once <= MUCH_FEWER * in_flight;
-    is_fewer.then_some(if is_whole { whole } else { at_once }).filter(|it| *it >= LEAST)
+    let is_whole = whole >= 1.0 && (at_once / whole - 1.0).abs() <= 1.0 - MUCH_FEWER;
+    let number = if is_whole { whole } else { at_once };
+    // A single client alone would do more than less than one at once.
+    (at_once <= MUCH_FEWER * in_flight && number >= FEWER).then_some(number)
+}
+
+fn alone_ms(record: &Record) -> Option<f64> {
+    record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.time_ms())
+}
+
+/// The station of requests that wait for no core, wherever they wait.
+pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
+    let at_once = in_use(flow.record, flow.by_time?);
+    let others = flow.in_flight - at_once;
+    let has_cores = flow.cores > 0.0 || gets_a_core(flow.record);
+    if !has_cores || others < FEWEST_QUEUED || computes(flow, at_once) {
+        return None;
+    }
+    let (runnable, blocked): (Vec<&WaitGroup>, Vec<&WaitGroup>) =
+        on_threads(flow, others).into_iter().partition(|group| group.activity.state.is_runnable());
+    if flow.threads(runnable) >= MOST * others {
+        return None;
+    }
+    // Requests in service may be on threads too; that many of the blocked threads wait for nobody.
+    let beyond = flow.threads(blocked.iter().copied()) - at_once;
+    let wait = flow.largest(blocked.into_iter().filter(|group| group.activity.has_place()));
+    let wait = wait.filter(|it| flow.threads([*it]).min(beyond) >= AT_ONE_PLACE * others);
+    let is_known = if beyond >= MOST * others { wait.is_some() } else { is_median_longer(flow.record) };
+    let is_pool = wait.is_some_and(|it| it.activity.state == ThreadState::Pool);
+    // The pool's own readings name it and its size.
+    let is_named = is_pool && connections::full(flow.record, connections::FEWEST_WAITING).is_some();
+    let queue = wait.map(|it| flow.queue(it, others));
+    (is_known && !is_named).then(|| Station {
+        queue: queue.map(|it| Queue { request_share: it.request_share.filter(|share| *share > 0.0), ..it }),
+        unqueued_ms: alone_ms(flow.record),
+        ..flow.station(shared(flow.record, at_once), Servers::new(at_once, KnownBy::Arithmetic))
+    })
 }
 
 /// Is the median longer than a request alone? A pause of the whole service lowers the rate but does not lengthen the median.
@@ -42,60 +66,27 @@ fn gets_a_core(record: &Record) -> bool {
     delays.zip(alone_ms(record)).is_some_and(|(delay, alone_ms)| delay.p50_ms <= SOON * alone_ms)
 }
 
-fn alone_ms(record: &Record) -> Option<f64> {
-    record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.time_ms())
-}
-
-/// The limit on requests that wait for no core, wherever they wait.
-pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
-    let at_once = by_connections(record, demand.by_time?);
-    let others = demand.in_flight - at_once;
-    let has_cores = demand.cores > 0.0 || gets_a_core(record);
-    if !has_cores || others < 2.0 || computes(record, at_once, demand.cores) {
-        return None;
-    }
-    let waiting = waiting_on_threads(profile, others);
-    let (runnable, blocked): (Vec<&WaitGroup>, Vec<&WaitGroup>) =
-        waiting.into_iter().partition(|group| group.activity.state.is_runnable());
-    let mean = |groups: &[&WaitGroup]| groups.iter().map(|group| profile.mean_threads(group)).sum::<f64>();
-    if mean(&runnable) >= MOST * others {
-        return None;
-    }
-    let placed = blocked.iter().filter(|group| group.activity.has_place());
-    let most = placed.map(|group| (profile.mean_threads(group), *group)).max_by(|a, b| a.0.total_cmp(&b.0));
-    // Requests that run may be on threads too; that many of the blocked threads wait for nobody.
-    let beyond = mean(&blocked) - at_once;
-    let waits = most.filter(|(threads, _)| threads.min(beyond) >= AT_ONE_PLACE * others);
-    let are_on_threads = beyond >= MOST * others;
-    let is_known = if are_on_threads { waits.is_some() } else { is_median_longer(record) };
-    let is_named = waits.is_some_and(|(_, group)| is_full_pool(record, group));
-    (is_known && !is_named).then(|| ConcurrencyLimit {
-        waiting: waits.map(|(threads, group)| WaitingThreads {
-            activity: group.activity.clone(),
-            threads: threads.min(others),
-            without_carrier: 0.0,
-        }),
-        connections: shared(record, at_once),
-        alone_ms: alone_ms(record),
-        ..demand.limited_to(at_once)
-    })
+/// Do the requests in service compute, that is, use about a core each and nearly all cores there are?
+fn computes(flow: &Flow<'_>, at_once: f64) -> bool {
+    let used = RunFigures::without_load(flow.record).map_or(flow.cores, |it| it.cpu.server_cores);
+    used >= MOST * at_once && at_once > flow.cores - 1.0
 }
 
 /// The groups of request threads; for an unknown server, application threads if they are about as many as the requests that wait.
-fn waiting_on_threads(profile: &WaitProfile, others: f64) -> Vec<&WaitGroup> {
+fn on_threads<'a>(flow: &Flow<'a>, others: f64) -> Vec<&'a WaitGroup> {
     let groups_of = |role: ThreadRole| -> Vec<&WaitGroup> {
-        let groups = profile.groups.iter().filter(|group| group.role == role);
+        let groups = flow.profile.groups.iter().filter(|group| group.role == role);
         groups.filter(|group| group.activity.state != ThreadState::Select).collect()
     };
-    let mean = |groups: &[&WaitGroup]| groups.iter().map(|group| profile.mean_threads(group)).sum::<f64>();
     let (requests, application) = (groups_of(ThreadRole::Request), groups_of(ThreadRole::Application));
-    let is_unknown = mean(&requests) < MOST * others && AS_MANY.contains(&(mean(&application) / others));
+    let mean = |groups: &[&WaitGroup]| threads(flow.profile, groups.iter().copied());
+    let is_unknown = mean(&requests) < MOST * others && is_about_as_many(mean(&application), others);
     if is_unknown { application } else { requests }
 }
 
 /// The number of connections to a neighbour in use if it is about `at_once`: then these connections are what was counted.
-fn by_connections(record: &Record, at_once: f64) -> f64 {
-    let about = (1.0 - MUCH_FEWER).mul_add(-at_once, at_once)..=at_once / MUCH_FEWER;
+fn in_use(record: &Record, at_once: f64) -> f64 {
+    let about = MUCH_FEWER * at_once..=at_once / MUCH_FEWER;
     let counts = record.neighbours.iter().filter(|it| is_in_use(it)).map(|it| f64::from(it.most));
     counts.filter(|it| about.contains(it)).max_by(f64::total_cmp).unwrap_or(at_once)
 }
@@ -104,29 +95,15 @@ fn is_in_use(neighbour: &NeighbourConnections) -> bool {
     2 * neighbour.paced >= u64::from(neighbour.readings) && neighbour.waiting > neighbour.answered
 }
 
-/// Connections to a neighbour that are in use but fewer than the running requests: each may carry several at once, up to a limit.
-fn shared(record: &Record, at_once: f64) -> Option<LimitedConnections> {
+/// Connections to a neighbour that are in use but fewer than the requests in service: each may carry several at once, up to a limit.
+fn shared(record: &Record, at_once: f64) -> Resource {
     let few = record.neighbours.iter().filter(|it| f64::from(it.most) < at_once && is_in_use(it));
-    few.max_by_key(|it| it.paced)
-        .map(|it| LimitedConnections { address: it.address.clone(), connections: it.most })
-}
-
-/// Do the running requests compute, that is, use about a core each and nearly all cores there are?
-fn computes(record: &Record, at_once: f64, cores: f64) -> bool {
-    let used = RunFigures::without_load(record).map_or(cores, |it| it.server_cpu_cores);
-    used >= MOST * at_once && at_once > cores - 1.0
-}
-
-/// Do the readings of a full connection pool already name the pool and its size?
-fn is_full_pool(record: &Record, group: &WaitGroup) -> bool {
-    group.activity.state == ThreadState::Pool
-        && connection_pools::full(record, connection_pools::FEWEST_WAITING).is_some()
+    few.max_by_key(|it| it.paced).map_or(Resource::Awaited, |it| Resource::Neighbour(connections_to(it)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::in_window;
-    use super::super::tests::{activity, family, found, found_after, group, record};
+    use super::super::tests::{activity, family, found, found_after, found_in_window, group, record};
     use crate::evidence::variant_runs::stage::{advice, sentence};
     use crate::finding::{Fact, Finding};
     use crate::findings::held_segments::HeldSegments;
@@ -153,12 +130,12 @@ mod tests {
     #[test]
     fn requests_without_a_thread_are_counted_by_the_time_of_one_alone() {
         let finding = found(&alone(record(vec![], vec![]), 14.7, 2.0)).expect("a finding");
-        let expected = "never more than about 6 requests run at once while 100 are in flight. 6 / 15.0 ms = 400/s. The \
+        let expected = "about 6 requests run at once while 100 are in flight. 6 / 15.0 ms = 400/s. The \
             others wait without a thread";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("whatever lets in 6 at once without a thread"), "{finding:?}");
         let mean = found(&alone(record(vec![], vec![]), 3.5, 0.2)).expect("a finding");
-        let expected = "no more than 1.4 requests run at once on average while 100 are in flight. 1.4 / 3.50 ms = 400/s. The \
+        let expected = "about 1.4 requests run at once while 100 are in flight. 1.4 / 3.50 ms = 400/s. The \
             others wait without a thread";
         assert_eq!(sentence(&mean), expected);
     }
@@ -167,7 +144,7 @@ mod tests {
     #[test]
     fn where_threads_wait_for_a_client_its_limit_is_the_number_and_their_line_the_place() {
         let finding = found(&alone(record(vec![], vec![at_a_client(98.0)]), 25.0, 2.0)).expect("a finding");
-        let expected = "never more than about 10 requests run at once while 100 are in flight. 10 / 25.0 ms = 400/s. 90 are \
+        let expected = "about 10 requests run at once while 100 are in flight. 10 / 25.0 ms = 400/s. 90 are \
             waiting for a result of gRPC at Shop.page:9";
         assert_eq!(sentence(&finding), expected);
         assert!(
@@ -194,18 +171,16 @@ mod tests {
         };
         let sentences = |paced| sentence(&found(&with(paced)).expect("a finding"));
         assert!(
-            sentences(20).ends_with("at Shop.page:9. 1 connection to 10.0.0.7:9000 is in use"),
+            sentences(20)
+                .starts_with("about 10 requests run at once (on 1 connection to 10.0.0.7:9000) while"),
             "{}",
             sentences(20)
         );
-        assert!(sentences(0).ends_with("at Shop.page:9"), "it is idle");
+        assert!(sentences(0).starts_with("about 10 requests run at once while"), "it is idle");
         let mut counted = with(160);
         counted.neighbours.iter_mut().for_each(|it| it.most = 8);
         let counted = sentence(&found(&counted).expect("a finding"));
-        assert!(
-            counted.starts_with("never more than about 8 requests run at once"),
-            "one after the other: {counted}"
-        );
+        assert!(counted.starts_with("about 8 requests run at once"), "one after the other: {counted}");
     }
 
     #[test]
@@ -213,7 +188,7 @@ mod tests {
         let mut native = group(ThreadState::Native, "Shop.save:4", 97.0);
         native.role = ThreadRole::Application;
         let finding = found(&alone(record(vec![], vec![native]), 2.5, 0.1)).expect("a finding");
-        let expected = "never more than about 1 request runs at once while 100 are in flight. 1 / 2.50 ms = 400/s. 97 are \
+        let expected = "about 1 request runs at once while 100 are in flight. 1 / 2.50 ms = 400/s. 97 are \
             waiting in native code of a library at Shop.save:4";
         assert_eq!(sentence(&finding), expected);
     }
@@ -236,7 +211,7 @@ mod tests {
         let finding = found(&alone(record(vec![], vec![running]), 100.0, 1.0)).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "never more than about 40 requests run at once while 100 are in flight. 40 / 100 ms = 400/s. The others \
+            "about 40 requests run at once while 100 are in flight. 40 / 100 ms = 400/s. The others \
              wait without a thread"
         );
     }
@@ -268,10 +243,7 @@ mod tests {
             ]
         };
         let by_time = found(&alone(record(vec![], groups()), 7.6, 0.2)).expect("a finding");
-        assert!(
-            sentence(&by_time).starts_with("never more than 3 requests run at once (all at"),
-            "{by_time:?}"
-        );
+        assert!(sentence(&by_time).starts_with("about 3 requests run at once (all at"), "{by_time:?}");
         let mut pool = family("exec-*", &[3.0], Some(("ThreadPoolExecutor", 200, 200)));
         pool.request_share = 1.0;
         let counted = found(&record(vec![pool], groups())).expect("a finding");
@@ -289,7 +261,7 @@ mod tests {
             vec![waits, group(ThreadState::Socket, "Shop.page:9", 2.0)]
         };
         let finding = found(&record(vec![], groups())).expect("a finding");
-        let expected = "never more than 2 requests run at once (all at Shop.page:9) while 100 are in flight. 2 / 5.00 ms = \
+        let expected = "about 2 requests run at once (all at Shop.page:9) while 100 are in flight. 2 / 5.00 ms = \
             400/s. 97 are waiting for an Apache HttpClient 4 connection at Shop.page:9";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("a larger pool"), "{finding:?}");
@@ -357,6 +329,6 @@ mod tests {
         let held = Finding { variant: None, load: None, runs: None, fact: Fact::HeldSegments(held) };
         let record = alone(record(vec![], vec![]), 15.0, 0.1);
         assert_eq!(found_after(&record, &[held]), None, "time in the server's sockets");
-        assert_eq!(in_window(&Record { measured: None, ..record }), None, "no load");
+        assert_eq!(found_in_window(&Record { measured: None, ..record }), None, "no load");
     }
 }

@@ -28,7 +28,7 @@ fn elements_of_a_queue_that_let_requests_in_are_a_limit() {
         varying(ThreadState::Socket, "Shop.query:20", &[6.0, 6.0, 6.0, 5.0]),
     ];
     let finding = found(&record(vec![], groups)).expect("a finding");
-    let expected = "never more than 6 requests run at once (all at Shop.query:20) while 100 are in flight. 6 / 15.0 ms = \
+    let expected = "about 6 requests run at once (all at Shop.query:20) while 100 are in flight. 6 / 15.0 ms = \
         400/s. 94 are waiting for a queue at Tokens.take:8";
     assert_eq!(sentence(&finding), expected);
 }

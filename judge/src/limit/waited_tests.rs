@@ -1,11 +1,20 @@
 //! Known answers.
 
-use super::*;
+use super::waited;
+use crate::evidence::variant_runs::VariantRuns;
 use crate::evidence::variant_runs::stage::{advice, found, found_in, run, sentence, site};
-use crate::finding::RunsShowing;
+use crate::finding::{Fact, Finding, RunsShowing};
+use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
-use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
+use threadcount_model::record::wait_profile::{
+    ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+};
 use threadcount_model::sample::{times, with_load};
+
+fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (station, runs) = waited::in_runs(runs_of_variant)?;
+    Some(runs_of_variant.finding(station.into_fact(), runs))
+}
 
 /// 80 requests per second of 500 ms each: 40 in flight.
 fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> Record {
@@ -98,14 +107,16 @@ fn sentence_beside(pools: Vec<Pool>) -> String {
 #[test]
 fn the_size_of_the_pool_is_named_where_it_is_known_which_pool_is_meant() {
     let orders = || pool_of(PoolKind::Hikari, "orders", 10, 31);
-    let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42. All 10 of orders are in use in 100 % of its readings, and 31 wait for one";
+    let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42. All 10 connections of orders are in use in 100 % of its readings, and 31 wait for one";
     assert_eq!(sentence_beside(vec![orders()]), known);
     let idle = pool_of(PoolKind::Hikari, "reports", 0, 0);
     let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
     assert_eq!(sentence_beside(vec![idle, orders(), of_another_library]), known);
     let without = "at shop.Orders.find:42";
     let reports = pool_of(PoolKind::Hikari, "reports", 10, 2);
-    assert!(sentence_beside(vec![orders(), reports]).ends_with(without), "one of two");
+    assert_eq!(sentence_beside(vec![orders(), reports]), known, "the one for which as many wait");
+    let as_full = pool_of(PoolKind::Hikari, "reports", 10, 29);
+    assert!(sentence_beside(vec![orders(), as_full]).ends_with(without), "one of two");
     let threads = Pool { kind: PoolKind::Tomcat, ..orders() };
     assert!(sentence_beside(vec![threads]).ends_with(without), "no pool of connections");
 }
@@ -115,15 +126,16 @@ fn who_waits_for_a_response_may_have_no_connection_yet() {
     let response_beside = |threads, pool| {
         let mut record = with(ThreadState::Future, "Jetty HttpClient", threads, ThreadRole::Request);
         record.jvm.as_mut().expect("it was read").pools = vec![pool];
-        found(what_requests_wait_for, "clients: 40", record).expect("a finding")
+        found(find, "clients: 40", record).expect("a finding")
     };
     let client = |queued| pool_of(PoolKind::JettyClient, "http://stock:8080", 10, queued);
     let full = response_beside(40.0, client(28));
     let response = "requests spend 100 % of their time waiting for a response to Jetty HttpClient: 500 ms of 500 ms, at \
          shop.Orders.find:42";
-    let in_use = "All 10 of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
+    let in_use =
+        "All 10 connections of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
     assert_eq!(sentence(&full), format!("{response}. {in_use}"));
-    assert!(advice(&full).starts_with("a larger pool, if the service that"), "{}", advice(&full));
+    assert!(advice(&full).starts_with("a larger pool, if what it connects to"), "{}", advice(&full));
     let few = response_beside(40.0, client(3));
     assert_eq!(sentence(&few), response, "three of thirty: another pool");
     let others = response_beside(40.0, client(500));
@@ -171,7 +183,7 @@ fn watched(groups: Vec<WaitGroup>, pools: Vec<Pool>) -> Record {
 }
 
 fn words_in_window(record: &Record) -> Option<(String, String)> {
-    let fact = in_window(record)?;
+    let fact = waited::in_window(record)?.into_fact();
     let finding = Finding { variant: None, load: None, runs: None, fact };
     Some((sentence(&finding), advice(&finding)))
 }
@@ -196,28 +208,52 @@ fn without_a_load_the_threads_that_wait_are_named_of_those_with_a_request() {
 #[test]
 fn a_fact_without_a_load_has_no_milliseconds_and_is_read_back() {
     let record = watched(vec![request(ThreadState::Lock, LOCK, "a.A.a:1", 40.5)], Vec::new());
-    let fact = in_window(&record).expect("a fact");
+    let fact = waited::in_window(&record).expect("a station").into_fact();
     let json = serde_json::to_value(&fact).expect("it is written");
-    let (figures, part) = (&json["figures"], &json["figures"]["part"]);
-    assert_eq!((&figures["service_time_ms"], &part["threads"]), (&serde_json::Value::Null, &40.5.into()));
-    assert!(part.get("ms").is_none() && part["state"] == "lock", "{json}");
+    let (figures, queue) = (&json["figures"], &json["figures"]["queue"]);
+    assert_eq!(
+        (&figures["service_time_ms"], &queue["time"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+    assert_eq!((&queue["requests"], &queue["activity"]["state"]), (&40.5.into(), &"lock".into()));
     assert_eq!(serde_json::from_value::<Fact>(json).ok(), Some(fact));
 }
 
 #[test]
-fn a_pool_that_is_full_is_not_said_twice_and_what_else_is_waited_for_is_said_beside_it() {
+fn a_full_pool_is_named_with_the_line_that_waits_for_it() {
     let hikari = || pool_of(PoolKind::Hikari, "orders", 10, 31);
     let waiting = || request(ThreadState::Pool, "HikariCP", "shop.Orders.find:42", 31.0);
     let lock = request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 20.0);
-    assert_eq!(words_in_window(&watched(vec![waiting()], vec![hikari()])), None);
-    let beside = words_in_window(&watched(vec![waiting(), lock], vec![hikari()])).expect("a finding").0;
-    assert!(beside.starts_with("39 % of the threads with a request are waiting for a ReentrantLock"));
+    let (sentence, advice) = words_in_window(&watched(vec![waiting(), lock], vec![hikari()])).expect("full");
+    assert_eq!(
+        sentence,
+        "61 % of the threads with a request are waiting for a HikariCP connection at shop.Orders.find:42: 31.0 of 51.0, on \
+         average. All 10 connections of orders are in use in 100 % of its readings, and 31 wait for one"
+    );
+    assert!(advice.contains("hikari.maximum-pool-size"), "{advice}");
     let (sentence, advice) =
         words_in_window(&watched(vec![waiting()], Vec::new())).expect("a pool that is not read");
     assert!(sentence.contains("waiting for a HikariCP connection at shop.Orders.find:42"), "{sentence}");
     assert!(advice.contains("larger pool"), "{advice}");
     let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
-    assert!(words_in_window(&watched(vec![waiting()], vec![of_another_library])).is_some());
+    let (sentence, _) = words_in_window(&watched(vec![waiting()], vec![of_another_library])).expect("a wait");
+    assert!(!sentence.contains("agroal"), "{sentence}");
+}
+
+/// The samples do not know the code of this pool: its threads wait for a notification.
+#[test]
+fn a_pool_whose_code_is_not_known_is_the_one_for_which_as_many_threads_wait() {
+    let waiting = |queued| {
+        let mut record = with(ThreadState::Wait, "shop.Condition", 30.0, ThreadRole::Request);
+        record.jvm.as_mut().expect("it was read").pools =
+            vec![pool_of(PoolKind::CommonsPool2, "ftp", 10, queued)];
+        sentence(&found(find, "clients: 40", record).expect("a finding"))
+    };
+    let line = "requests spend 75 % of their time waiting for a notification: 375 ms of 500 ms, at shop.Orders.find:42";
+    let full = "All 10 connections of ftp are in use in 100 % of its readings, and 29 wait for one";
+    assert_eq!(waiting(29), format!("{line}. {full}"));
+    assert_eq!(waiting(9), line, "another pool");
+    assert!(waiting(200).starts_with("all 10 connections of ftp are in use"), "most wait without a thread");
 }
 
 #[test]
@@ -242,8 +278,8 @@ fn without_a_load_look_alikes_are_left_alone() {
         assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{what}");
     }
     let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
-    few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
-    assert_eq!(words_in_window(&few), None, "four samples");
+    few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 2;
+    assert_eq!(words_in_window(&few), None, "two samples");
 }
 
 #[test]
@@ -278,4 +314,48 @@ fn look_alikes_are_left_alone() {
     assert_eq!(found(find, "clients: 40", idle), None, "workers that wait for a task");
     assert_eq!(found_in_state(ThreadState::Select, 40.0), None, "an event loop");
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
+}
+
+/// 80 requests per second of 500 ms each: 40 in flight.
+fn with_pools(pools: Vec<Pool>) -> Record {
+    let mut record = run(80.0, 50.1, 500.0, 0.2);
+    record.jvm = Some(JvmReadings { pools, ..JvmReadings::default() });
+    record
+}
+
+fn pool(name: &str, size: u32, busy: u32, queued: u64) -> Pool {
+    let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(size), queued: Some(queued) };
+    Pool { kind: PoolKind::Hikari, name: name.to_owned(), max: Some(size), samples: vec![sample; 20] }
+}
+
+#[test]
+fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
+    let record = with_pools(vec![pool("Pool (shop)", 10, 10, 31)]);
+    let finding = found(find, "clients: 40", record).expect("a finding");
+    let expected =
+        "all 10 connections of Pool (shop) are in use in 100 % of its readings, and 31 wait for one";
+    assert_eq!(sentence(&finding), expected);
+    assert!(advice(&finding).contains("hikari.maximum-pool-size"));
+}
+
+/// A job of the application itself waits now and then for the only connection of a pool.
+#[test]
+fn a_full_pool_for_which_few_wait_is_no_limit_and_of_several_the_one_with_most_waiters_is_named() {
+    let of_jobs = || pool("jobs", 1, 1, 2);
+    let both = with_pools(vec![of_jobs(), pool("Pool (shop)", 10, 10, 31)]);
+    let finding = found(find, "clients: 40", both).expect("a finding");
+    assert!(sentence(&finding).contains("all 10 connections of Pool (shop)"), "{}", sentence(&finding));
+    assert_eq!(found(find, "clients: 40", with_pools(vec![of_jobs()])), None, "2 of 40 requests");
+}
+
+#[test]
+fn pools_that_keep_few_waiting_are_left_alone() {
+    let silent = [
+        ("a busy pool of connections that no thread waits for", with_pools(vec![pool("shop", 10, 10, 0)])),
+        ("a pool with free connections", with_pools(vec![pool("shop", 10, 6, 0)])),
+        ("no probe", run(80.0, 50.1, 500.0, 0.2)),
+    ];
+    for (what, record) in silent {
+        assert_eq!(found(find, "clients: 40", record), None, "{what}");
+    }
 }

@@ -1,0 +1,92 @@
+//! Connections as stations: pools that count themselves, and connections to neighbours that the kernel counts.
+
+use super::flow::{Flow, waits_here};
+use super::station::{ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station};
+use super::thresholds::{FEWER, FEWEST_QUEUED, MOST, is_about_as_many};
+use crate::evidence::variant_runs::{full_share, is_request_pool, mean_of};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::Pool;
+use threadcount_model::record::neighbour::NeighbourConnections;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
+
+/// The least mean number of waiting threads in a window without a load, where the number of requests is unknown.
+pub(super) const FEWEST_WAITING: f64 = 1.0;
+
+/// The full pool of connections for which most threads wait, and at least `fewest_waiting`.
+pub(super) fn full(record: &Record, fewest_waiting: f64) -> Option<Station> {
+    let pools = record.jvm.as_ref()?.pools.iter().filter(|pool| !is_request_pool(pool));
+    let full = pools.filter_map(awaited).filter(|it| it.0 >= fewest_waiting && is_full(it.0, &it.1));
+    full.max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
+}
+
+/// A pool of connections for which something waits, and how many wait.
+fn awaited(pool: &Pool) -> Option<(f64, Station)> {
+    let waiting = mean_of(pool.samples.iter().filter_map(|it| it.queued).map(|it| it as f64))?;
+    let full_share = Some(full_share(pool)?);
+    let connections = f64::from(pool.max.unwrap_or_default());
+    let resource = ConnectionPool { library: pool.kind, name: pool.name.clone(), waiting };
+    let station = Station {
+        resource: Resource::ConnectionPool(resource),
+        servers: Some(Servers::new(connections, KnownBy::Gauge)),
+        full_share,
+        ..Station::default()
+    };
+    (waiting > 0.0).then_some((waiting, station))
+}
+
+/// The full pool for whose connections so many threads wait; `None` if several have as many waiting, because nobody knows which one is meant.
+/// Threads with a connection wait for a response at the same place as those without one.
+pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) -> Option<Station> {
+    let is_http = activity.waits_for_http();
+    let is_named = is_http || activity.state == ThreadState::Pool;
+    // A library is named where the samples know its code; its code may also wait in any other way.
+    let library = activity.resource.as_deref().filter(|_| is_named);
+    let pools = record.jvm.as_ref()?.pools.iter().filter(|pool| match library {
+        Some(library) => pool.kind.is_of_library(library),
+        None => !is_request_pool(pool) && waits_here(activity),
+    });
+    let mut meant = pools.filter_map(awaited).filter(|(waiting, station)| {
+        let connections = station.servers.map_or(0.0, |it| it.count);
+        let without_connection = if is_http { threads - connections } else { threads };
+        is_full(*waiting, station) && is_about_as_many(*waiting, without_connection)
+    });
+    meant.next().filter(|_| meant.next().is_none()).map(|it| it.1)
+}
+
+fn is_full(waiting: f64, station: &Station) -> bool {
+    waiting >= FEWEST_WAITING && station.full_share.is_some_and(|it| it >= MOST)
+}
+
+/// Few connections to a neighbour, each of which always carries a request; the other requests have no thread, or wait for a result.
+pub(super) fn neighbour(flow: &Flow<'_>) -> Option<Station> {
+    let neighbours = flow.record.neighbours.iter().filter(|it| is_always_waited_at(it));
+    let neighbour = neighbours.max_by_key(|it| it.most)?;
+    let at_once = f64::from(neighbour.most);
+    let others = flow.in_flight - at_once;
+    // A result that a thread waits for may be the neighbour's response.
+    let on_threads = flow
+        .requests()
+        .filter(|group| !matches!(group.activity.state, ThreadState::Future | ThreadState::Select));
+    let is_limit = at_once <= FEWER * flow.in_flight
+        && others >= FEWEST_QUEUED
+        && flow.cores > 0.0
+        && flow.threads(on_threads) <= (1.0 - MOST) * others;
+    let resource = Resource::Neighbour(connections_to(neighbour));
+    is_limit.then(|| flow.station(resource, Servers::new(at_once, KnownBy::Count)))
+}
+
+pub(super) fn connections_to(neighbour: &NeighbourConnections) -> LimitedConnections {
+    LimitedConnections { address: neighbour.address.clone(), connections: neighbour.most }
+}
+
+/// Does each connection always carry a request, one after the other? If it carries several at once, the last one often is old.
+fn is_always_waited_at(neighbour: &NeighbourConnections) -> bool {
+    const FEWEST: u64 = 8;
+    const FEW: u64 = 20;
+    let ends_differ = neighbour.waiting + neighbour.answered;
+    neighbour.fewest == neighbour.most
+        && neighbour.waiting >= FEWEST
+        && neighbour.answered * FEW <= ends_differ
+        && neighbour.paced >= FEWEST
+        && neighbour.late * FEW <= 2 * neighbour.paced
+}

@@ -1,0 +1,69 @@
+//! The number of requests in service, by sample.
+
+use super::station::{KnownBy, Servers};
+use super::thresholds::{FEWEST_SAMPLES, SELDOM, SPREAD, STEADY};
+use threadcount_stats::dispersion::{probability_of_so_little_variance, probability_of_so_many_alike};
+
+/// Requests in service in each sample, in ascending order.
+pub(super) struct Counts {
+    sorted: Vec<f64>,
+    /// Whether all threads were counted; otherwise the counts are estimates from a draw.
+    pub are_exact: bool,
+}
+
+impl Counts {
+    pub fn new(mut counts: Vec<f64>, are_exact: bool) -> Self {
+        counts.sort_by(f64::total_cmp);
+        Self { sorted: counts, are_exact }
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.sorted.iter().sum::<f64>() / self.sorted.len().max(1) as f64
+    }
+
+    pub fn median(&self) -> Option<f64> {
+        self.sorted.get(self.sorted.len() / 2).copied()
+    }
+
+    pub fn most(&self) -> Option<f64> {
+        self.sorted.last().copied()
+    }
+
+    /// The number that is exceeded in few samples: a thread that ends while the threads are listed may be counted together with its successor.
+    pub fn usual(&self) -> Option<f64> {
+        self.sorted.get((STEADY * self.sorted.len() as f64) as usize).map(|it| it.round())
+    }
+
+    /// Whether nearly all samples have about the same number.
+    pub fn are_steady(&self) -> bool {
+        let alike = |median: f64| self.sorted.iter().filter(|it| is_about(**it, median)).count();
+        let share = self.median().map(|median| alike(median) as f64 / self.sorted.len() as f64);
+        self.sorted.len() >= FEWEST_SAMPLES && share.is_some_and(|it| it >= STEADY)
+    }
+
+    /// Whether the number of requests that run independently would seldom vary as little.
+    pub fn vary_too_little(&self, in_flight: f64) -> bool {
+        probability_of_so_little_variance(&self.sorted, in_flight).is_some_and(|it| it < SELDOM)
+    }
+
+    /// Whether as many samples would seldom have the same number if requests ran independently.
+    pub fn are_too_often_alike(&self, in_flight: f64) -> bool {
+        probability_of_so_many_alike(&self.sorted, in_flight).is_some_and(|it| it < SELDOM)
+    }
+
+    /// This number of servers, as certain as the counts allow.
+    pub fn servers(&self, count: f64) -> Servers {
+        let is_exact = self.are_exact && self.most().is_some_and(|most| most <= count);
+        Servers::new(count, if is_exact { KnownBy::Count } else { KnownBy::Samples })
+    }
+}
+
+/// Is `count` about the median? Requests that begin or end meanwhile change a count by a part of it.
+pub(super) fn is_about(count: f64, median: f64) -> bool {
+    (count - median).abs() <= (SPREAD * median).max(0.5)
+}
+
+/// The samples without the first and the last one, during which the load may not be complete.
+pub(super) fn inside<T>(samples: &[T]) -> &[T] {
+    if samples.len() < FEWEST_SAMPLES + 2 { samples } else { &samples[1..samples.len() - 1] }
+}

@@ -1,0 +1,28 @@
+//! The limit of a server: the station whose servers are all taken while other requests queue for it.
+//!
+//! [`station`] is what is known of it, [`rule`] finds it, [`thresholds`] has each threshold of that rule with its reason, and `words` and
+//! `advice` have its sentences. Each other file turns one kind of evidence into a station.
+
+mod advice;
+mod alone;
+pub(crate) mod clients;
+mod connections;
+mod counts;
+mod flow;
+#[cfg(test)]
+mod queue_tests;
+mod rule;
+mod server_pool;
+pub mod station;
+#[cfg(test)]
+mod tests;
+mod threads;
+pub mod thresholds;
+mod unfair;
+mod waited;
+#[cfg(test)]
+mod waited_tests;
+mod waits;
+mod words;
+
+pub(crate) use rule::{find, in_window};

@@ -1,0 +1,68 @@
+//! The rule: the limit is the station whose servers are all taken while others queue for it.
+//!
+//! A pool of threads may be full because its threads wait for another station, so up to two stations are found: the pool and what its threads
+//! wait for. Evidence that is more certain goes first: a pool's own counters, counts of threads, samples of threads that wait, connections
+//! that the kernel counts, and at last the time of a request alone.
+
+use super::flow::Flow;
+use super::station::Station;
+use super::{alone, connections, server_pool, threads, unfair, waited, waits};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, LimitPlace, Rule, RunsShowing};
+use threadcount_model::record::Record;
+
+/// Finds full stations in the runs of a variant; `found` are the findings of earlier rules in the same runs.
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Vec<Finding> {
+    let pool = runs_of_variant.observed().in_most(|run| server_pool::in_run(run, runs_of_variant));
+    let counted = if pool.is_none() { counted_in_runs(runs_of_variant, found) } else { None };
+    let waited = waited::in_runs(runs_of_variant);
+    let waited = waited.filter(|it| !counted.as_ref().is_some_and(|counted| counted.0.is_same(&it.0)));
+    let tail = unfair::tail(runs_of_variant);
+    let finding = |(station, runs): (Station, RunsShowing)| {
+        let is_handed_on = station.wait().is_some_and(|it| unfair::is_handed_on(it.state));
+        let station = Station { tail: tail.filter(|_| is_handed_on), ..station };
+        runs_of_variant.finding(station.into_fact(), runs)
+    };
+    [pool, counted, waited].into_iter().flatten().map(finding).collect()
+}
+
+/// Finds full stations in a window without a load.
+pub(crate) fn in_window(record: &Record) -> Vec<Fact> {
+    let pool = server_pool::in_window(record);
+    let flow = Flow::in_window(record).filter(|_| pool.is_none());
+    let counted = flow.and_then(|flow| counted(&flow));
+    let waited = waited::in_window(record);
+    let waited = waited.filter(|it| !counted.as_ref().is_some_and(|counted| counted.is_same(it)));
+    [pool, counted, waited].into_iter().flatten().map(Station::into_fact).collect()
+}
+
+/// The station whose number of servers the most certain evidence counts.
+fn counted(flow: &Flow<'_>) -> Option<Station> {
+    threads::station(flow)
+        .or_else(|| waits::station(flow))
+        .or_else(|| connections::neighbour(flow))
+        .or_else(|| alone::station(flow))
+}
+
+/// The station in the run in which most requests were in service, unless one of `found` already names what keeps threads from running.
+fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<(Station, RunsShowing)> {
+    let keeps_threads_from_running = |finding: &Finding| match &finding.fact {
+        Fact::PinnedCarriers(pinned) => pinned.is_the_limit() != Some(false),
+        fact => fact.rule().limit_place() == Some(LimitPlace::Inside),
+    };
+    if found.iter().any(keeps_threads_from_running) {
+        return None;
+    }
+    let are_carriers_held = found.iter().any(|it| it.rule() == Rule::PinnedCarriers);
+    // Time that passes outside the server's threads tells nothing about their number.
+    let is_outside = found.iter().any(|it| it.rule().limit_place() == Some(LimitPlace::Outside));
+    let in_flight = runs_of_variant.requests_in_flight()?;
+    let (stations, runs) = runs_of_variant.observed().each_in_most(|record| {
+        let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
+        let flow = Flow::new(record, in_flight, Some(rate_per_s))?;
+        counted(&Flow { are_carriers_held, by_time: flow.by_time.filter(|_| !is_outside), ..flow })
+    })?;
+    let count = |it: &Station| it.servers.map_or(0.0, |it| it.count);
+    let most = stations.into_iter().max_by(|a, b| count(a).total_cmp(&count(b)))?;
+    Some((most, runs))
+}

@@ -1,0 +1,123 @@
+//! The longest wait of requests, for whatever others hold, send or do, even where nobody knows how many are served at once.
+//!
+//! Samples of threads show how long requests wait and where; counters of pools show how many are served, also where the samples do not know
+//! the pool's code.
+
+use super::connections::{self, FEWEST_WAITING};
+use super::flow::{request_share, requests, threads};
+use super::station::{Queue, Resource, Station};
+use super::thresholds::{AT_LEAST, AT_ONE_PLACE, FEWEST_QUEUED, FEWEST_SAMPLES};
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use crate::finding::RunsShowing;
+use crate::findings::file_io;
+use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount_model::request_time::{RequestTime, RequestTimePart};
+use threadcount_stats::request_time::request_time;
+
+/// The wait in the runs of a variant, and how many of them show it.
+pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
+    let sampled = sampled_in_runs(runs_of_variant);
+    let counted = runs_of_variant.observed().in_most(|run| {
+        let figures = RunFigures::while_observed(run)?;
+        let in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
+        connections::full(run, FEWEST_WAITING.max(AT_ONE_PLACE * in_flight))
+    });
+    match (sampled, counted) {
+        (Some(sampled), Some(counted)) if is_longer(&counted.0, &sampled.0) => Some(counted),
+        (sampled, counted) => sampled.or(counted),
+    }
+}
+
+/// The wait in a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Station> {
+    match (sampled_in_window(record), connections::full(record, FEWEST_WAITING)) {
+        (Some(sampled), Some(counted)) if is_longer(&counted, &sampled) => Some(counted),
+        (sampled, counted) => sampled.or(counted),
+    }
+}
+
+/// Do more requests wait for a pool, by its counters, than samples show anywhere? Samples may not know the pool's code. If they know its library,
+/// a pool that `sampled` does not name keeps other threads waiting.
+fn is_longer(counted: &Station, sampled: &Station) -> bool {
+    let (Resource::ConnectionPool(pool), Some(queue)) = (&counted.resource, &sampled.queue) else {
+        return false;
+    };
+    let library = sampled.wait().and_then(|it| it.resource.as_deref());
+    let is_known = matches!(sampled.resource, Resource::ConnectionPool(_))
+        || library.is_some_and(|it| pool.library.is_of_library(it));
+    !is_known && pool.waiting > queue.requests
+}
+
+fn sampled_in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
+    let runs = &runs_of_variant.runs;
+    // Threads of an unknown server may be jobs of the application, and their waits delay no request.
+    let time = request_time(runs).filter(|time| time.counted == ThreadRole::Request)?;
+    let of_runs: Vec<RequestTime> = runs.iter().filter_map(|run| request_time(&[run])).collect();
+    let keeps_carriers =
+        |it: &ThreadActivity| it.state == ThreadState::File && file_io::find(runs_of_variant).is_some();
+    let mut waits =
+        time.parts.iter().filter(|part| is_long(&time, part) && is_certain(&time, &of_runs, part));
+    let part = waits.find(|part| !keeps_carriers(&part.activity))?;
+    let shows = |run: &&RequestTime| {
+        let same = run.parts.iter().filter(|it| is_same_place(&it.activity, &part.activity));
+        run.least_share(same.map(|it| it.time.ms).sum()) >= AT_ONE_PLACE
+    };
+    let showing = RunsShowing::new(of_runs.iter().filter(shows).count(), time.runs as usize);
+    let station = Station {
+        in_flight: Some(time.rate_per_s * time.service_time_ms / 1_000.0),
+        rate_per_s: Some(time.rate_per_s),
+        service_time_ms: Some(time.service_time_ms),
+        ..waited(runs, &part.activity, part.threads)
+    };
+    let queue = station.queue.map(|it| Queue { time: Some(part.time), ..it });
+    (2 * showing.showing >= showing.complete).then_some((Station { queue, ..station }, showing))
+}
+
+/// Do requests wait there for others, and for long?
+fn is_long(time: &RequestTime, part: &RequestTimePart) -> bool {
+    let waits = part.activity.has_place() && part.activity.state.waits_for_others();
+    waits && time.least_share(part.time.ms) >= AT_ONE_PLACE
+}
+
+/// Is the wait no chance, in all runs together or in each of them?
+fn is_certain(time: &RequestTime, of_runs: &[RequestTime], part: &RequestTimePart) -> bool {
+    let is_sure = |time: &RequestTime, it: &RequestTimePart| {
+        is_same_place(&it.activity, &part.activity)
+            && it.time.interval.is_some_and(|interval| time.least_share(interval.low) >= AT_LEAST)
+    };
+    is_sure(time, part) || of_runs.iter().all(|run| run.parts.iter().any(|it| is_sure(run, it)))
+}
+
+/// In a window without a load: the share of the threads with a request that wait at one place for what other threads of the process hold.
+/// Whether a much-read database limits a service shows only under a load.
+fn sampled_in_window(record: &Record) -> Option<Station> {
+    let profile = record.jvm.as_ref()?.wait_profile.as_ref();
+    let profile = profile.filter(|it| it.samples as usize >= FEWEST_SAMPLES)?;
+    let in_flight = threads(profile, requests(profile));
+    let waits = requests(profile).filter(|it| it.activity.has_place() && it.activity.state.is_contention());
+    let counted = waits.map(|it| (threads(profile, [it]), it));
+    let (waiting, group) = counted.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let station = Station { in_flight: Some(in_flight), ..waited(&[record], &group.activity, waiting) };
+    (waiting >= FEWEST_QUEUED.max(AT_ONE_PLACE * in_flight)).then_some(station)
+}
+
+/// The station that threads with this activity wait for: a pool if one counts about as many, or whatever they name.
+fn waited(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Station {
+    let profile = runs.iter().find_map(|run| run.jvm.as_ref()?.wait_profile.as_ref());
+    let queue = Queue {
+        requests: threads,
+        request_share: profile.and_then(|it| request_share(it, activity)),
+        activity: Some(activity.clone()),
+        ..Queue::default()
+    };
+    let pool = runs.iter().find_map(|run| connections::pool_of(run, activity, threads));
+    Station { queue: Some(queue), ..pool.unwrap_or_default() }
+}
+
+/// Are both at the same place? The holder, and the address that is read from, may differ from run to run.
+fn is_same_place(one: &ThreadActivity, other: &ThreadActivity) -> bool {
+    let place =
+        |it: &ThreadActivity| (it.state, it.resource.clone(), it.application.clone(), it.library.clone());
+    place(one) == place(other)
+}

@@ -1,0 +1,98 @@
+//! Requests with threads of their own, most of which wait at one place for those that are in service.
+
+use super::connections;
+use super::counts::{Counts, inside};
+use super::flow::{Flow, waits_here};
+use super::station::{InService, KnownBy, Queue, Resource, Servers, Station};
+use super::thresholds::{FEWEST_QUEUED, FEWEST_SAMPLES, MOST, is_about_as_many};
+use threadcount_model::record::thread_family::ThreadFamily;
+use threadcount_model::record::wait_profile::{ThreadState, WaitGroup};
+
+pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
+    let has_no_carrier =
+        |it: &&WaitGroup| flow.are_carriers_held && it.activity.state == ThreadState::Carrier;
+    let without_carrier = flow.threads(flow.requests().filter(has_no_carrier));
+    let in_service: Vec<&WaitGroup> =
+        flow.requests().filter(|it| is_in_service(it) && !has_no_carrier(it)).collect();
+    let exact = exact(&flow.jvm.thread_families);
+    let counts = in_samples(flow, &exact);
+    let running = match flow.are_carriers_held {
+        true => flow.threads(in_service.iter().copied()),
+        false => counts.mean(),
+    };
+    let others = flow.in_flight - running;
+    let wait = flow.longest_wait(others - without_carrier).filter(|it| is_limiting(it, flow))?;
+    let place = flow.largest(in_service.iter().copied())?;
+    let queue = flow.queue(wait, f64::INFINITY);
+    let exact = Counts::new(exact, true);
+    let is_no_chance =
+        || counts.vary_too_little(flow.in_flight) || counts.are_too_often_alike(flow.in_flight);
+    let is_steady = counts.are_steady() && counts.median() >= Some(1.0) && is_no_chance();
+    let count = match queue.is_condition() {
+        // News of any kind is waited for like this; it is a limit only if the number of running requests is steady.
+        true => counts.usual().filter(|_| is_steady)?,
+        // A draw of few threads may miss some of those that run; a count of all does not.
+        false => exact.usual().unwrap_or(running).round().max(1.0),
+    };
+    let is_near = |by_time: &f64| is_about_as_many(*by_time, count) || (by_time - count).abs() <= 1.0;
+    let servers = match flow.by_time.filter(is_near) {
+        Some(by_time) => Servers::new(by_time, KnownBy::Arithmetic),
+        None => exact.servers(count),
+    };
+    let at_once = servers.count;
+    let is_limit = running >= 0.5
+        && queue.requests + without_carrier >= MOST * flow.in_flight
+        && others >= FEWEST_QUEUED
+        && !flow.is_of_cpu(&place.activity, running);
+    let share = flow.threads([place]) / flow.threads(in_service.iter().copied());
+    is_limit.then(|| Station {
+        in_service: Some(InService { activity: place.activity.clone(), share }),
+        queue: Some(Queue { without_carrier, ..flow.queue(wait, flow.in_flight - at_once) }),
+        ..flow.station(Resource::Awaited, servers)
+    })
+}
+
+/// Does the request of this group wait for a result that another thread works on?
+pub(super) fn awaits(group: &WaitGroup) -> bool {
+    group.activity.state == ThreadState::Future && waits_here(&group.activity)
+}
+
+/// Does a request run in this group, or another thread on its behalf?
+fn is_in_service(group: &WaitGroup) -> bool {
+    !waits_here(&group.activity) || awaits(group)
+}
+
+/// Can what requests wait for keep others from running? A full connection pool does not count here, because its own readings name it and its
+/// size.
+fn is_limiting(group: &WaitGroup, flow: &Flow<'_>) -> bool {
+    use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore, Wait};
+    match group.activity.state {
+        Semaphore | Lock | Monitor | Queue | Wait => true,
+        Pool => connections::full(flow.record, connections::FEWEST_WAITING).is_none(),
+        _ => false,
+    }
+}
+
+/// Requests in service in each sample. Groups of threads come from a draw, so their counts are estimates; if all threads that requests run on
+/// were counted, the counts are exact.
+fn in_samples(flow: &Flow<'_>, exact: &[f64]) -> Counts {
+    let is_let_in = |it: &&WaitGroup| awaits(it) || it.activity.state == ThreadState::Carrier;
+    let uncounted = flow.threads(flow.requests().filter(is_let_in));
+    if uncounted < 0.5 && exact.len() >= FEWEST_SAMPLES {
+        return Counts::new(inside(exact).to_vec(), true);
+    }
+    let at = |sample: usize| -> f64 {
+        flow.requests().filter(|it| is_in_service(it)).filter_map(|it| it.threads.get(sample)).sum()
+    };
+    let drawn: Vec<f64> = (0..flow.profile.samples as usize).map(at).collect();
+    Counts::new(inside(&drawn).to_vec(), false)
+}
+
+/// Working threads in each sample in which all threads that requests run on were counted.
+fn exact(families: &[ThreadFamily]) -> Vec<f64> {
+    let of_requests: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
+    let samples = of_requests.first().map_or(0, |it| it.samples.len());
+    let at = |sample: usize| of_requests.iter().filter_map(move |it| it.samples.get(sample));
+    let counted = (0..samples).filter(|it| at(*it).all(|of| !of.is_estimate));
+    counted.map(|it| at(it).map(|of| of.working).sum()).collect()
+}
