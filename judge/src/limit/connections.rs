@@ -1,7 +1,9 @@
 //! Connections as stations: pools that count themselves, and connections to neighbours that the kernel counts.
 
-use super::flow::{Flow, waits_here};
-use super::station::{ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station};
+use super::flow::Flow;
+use super::station::{
+    ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station, is_condition,
+};
 use super::thresholds::{FEWER, FEWEST_QUEUED, MOST, is_about_as_many};
 use crate::evidence::variant_runs::{full_share, is_request_pool, mean_of};
 use threadcount_model::record::Record;
@@ -37,13 +39,16 @@ fn awaited(pool: &Pool) -> Option<(f64, Station)> {
 /// The full pool for whose connections so many threads wait; `None` if several have as many waiting, because nobody knows which one is meant.
 /// Threads with a connection wait for a response at the same place as those without one.
 pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) -> Option<Station> {
+    let jvm = record.jvm.as_ref()?;
     let is_http = activity.waits_for_http();
-    let is_named = is_http || activity.state == ThreadState::Pool;
-    // A library is named where the samples know its code; its code may also wait in any other way.
-    let library = activity.resource.as_deref().filter(|_| is_named);
-    let pools = record.jvm.as_ref()?.pools.iter().filter(|pool| match library {
+    // Code that the samples do not know waits for a notification or an element. Where they know a pool's code, they name its library.
+    let is_known = |pool: &Pool| {
+        let groups = jvm.wait_profile.iter().flat_map(|it| &it.groups);
+        groups.filter_map(|it| awaited_library(&it.activity)).any(|it| pool.kind.is_of_library(it))
+    };
+    let pools = jvm.pools.iter().filter(|pool| match awaited_library(activity) {
         Some(library) => pool.kind.is_of_library(library),
-        None => !is_request_pool(pool) && waits_here(activity),
+        None => is_condition(activity) && !is_request_pool(pool) && !is_known(pool),
     });
     let mut meant = pools.filter_map(awaited).filter(|(waiting, station)| {
         let connections = station.servers.map_or(0.0, |it| it.count);
@@ -51,6 +56,12 @@ pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) 
         is_full(*waiting, station) && is_about_as_many(*waiting, without_connection)
     });
     meant.next().filter(|_| meant.next().is_none()).map(|it| it.1)
+}
+
+/// The library for whose connection, or for whose response, threads with this activity wait.
+pub(super) fn awaited_library(activity: &ThreadActivity) -> Option<&str> {
+    let is_named = activity.state == ThreadState::Pool || activity.waits_for_http();
+    activity.resource.as_deref().filter(|_| is_named)
 }
 
 fn is_full(waiting: f64, station: &Station) -> bool {

@@ -1,11 +1,11 @@
 //! The rule: the limit is the station whose servers are all taken while others queue for it.
 //!
-//! A pool of threads may be full because its threads wait for another station, so up to two stations are found: the pool and what its threads
-//! wait for. Evidence that is more certain goes first: a pool's own counters, counts of threads, samples of threads that wait, connections
-//! that the kernel counts, and at last the time of a request alone.
+//! A pool of threads may be full because its threads wait for another station: both are found, and so is a full pool of connections beside a
+//! longer wait. Evidence that is more certain goes first: a pool's own counters, counts of threads, samples of threads that wait,
+//! connections that the kernel counts, and at last the time of a request alone.
 
 use super::flow::Flow;
-use super::station::Station;
+use super::station::{Resource, Station};
 use super::{alone, connections, server_pool, threads, unfair, waited, waits};
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, LimitPlace, Rule, RunsShowing};
@@ -15,25 +15,37 @@ use threadcount_model::record::Record;
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Vec<Finding> {
     let pool = runs_of_variant.observed().in_most(|run| server_pool::in_run(run, runs_of_variant));
     let counted = if pool.is_none() { counted_in_runs(runs_of_variant, found) } else { None };
-    let waited = waited::in_runs(runs_of_variant);
-    let waited = waited.filter(|it| !counted.as_ref().is_some_and(|counted| counted.0.is_same(&it.0)));
+    let stations = each_once(counted, waited::in_runs(runs_of_variant));
     let tail = unfair::tail(runs_of_variant);
     let finding = |(station, runs): (Station, RunsShowing)| {
         let is_handed_on = station.wait().is_some_and(|it| unfair::is_handed_on(it.state));
         let station = Station { tail: tail.filter(|_| is_handed_on), ..station };
         runs_of_variant.finding(station.into_fact(), runs)
     };
-    [pool, counted, waited].into_iter().flatten().map(finding).collect()
+    pool.into_iter().chain(stations).map(finding).collect()
 }
 
 /// Finds full stations in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Vec<Fact> {
     let pool = server_pool::in_window(record);
     let flow = Flow::in_window(record).filter(|_| pool.is_none());
-    let counted = flow.and_then(|flow| counted(&flow));
-    let waited = waited::in_window(record);
-    let waited = waited.filter(|it| !counted.as_ref().is_some_and(|counted| counted.is_same(it)));
-    [pool, counted, waited].into_iter().flatten().map(Station::into_fact).collect()
+    let counted = flow.and_then(|flow| counted(&flow)).map(|it| (it, ()));
+    let waited = waited::in_window(record).into_iter().map(|it| (it, ())).collect();
+    let stations = each_once(counted, waited).into_iter().map(|it| it.0);
+    pool.into_iter().chain(stations).map(Station::into_fact).collect()
+}
+
+/// The counted station and the waits, so that no two of them name one wait. A pool that counts itself is more certain than a count of the
+/// requests past the line that waits for it.
+fn each_once<R>(counted: Option<(Station, R)>, waited: Vec<(Station, R)>) -> Vec<(Station, R)> {
+    let is_pool_of = |wait: &Station, counted: &Station| {
+        counted.resource == Resource::Awaited && wait.servers.is_some() && wait.is_same(counted)
+    };
+    let counted = counted.filter(|(it, _)| !waited.iter().any(|(wait, _)| is_pool_of(wait, it)));
+    let is_counted =
+        |wait: &(Station, R)| counted.as_ref().is_some_and(|(counted, _)| counted.is_same(&wait.0));
+    let others: Vec<(Station, R)> = waited.into_iter().filter(|it| !is_counted(it)).collect();
+    counted.into_iter().chain(others).collect()
 }
 
 /// The station whose number of servers the most certain evidence counts.

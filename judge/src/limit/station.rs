@@ -152,11 +152,14 @@ impl Servers {
     }
 }
 
+/// Does a thread with this activity wait for a notification or an element, which may stand for anything?
+pub(super) const fn is_condition(activity: &ThreadActivity) -> bool {
+    matches!(activity.state, ThreadState::Wait | ThreadState::Queue)
+}
+
 impl Queue {
-    /// Do the threads wait for a notification or an element, which may stand for anything?
     pub(super) fn is_condition(&self) -> bool {
-        let state = self.activity.as_ref().map(|it| it.state);
-        matches!(state, Some(ThreadState::Wait | ThreadState::Queue))
+        self.activity.as_ref().is_some_and(is_condition)
     }
 }
 

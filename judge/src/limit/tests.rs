@@ -9,7 +9,7 @@ use crate::findings::pinned_carriers::{PinEvidence, PinnedCarriers};
 use crate::words::finding::Words as _;
 use threadcount_config::parse;
 use threadcount_model::record::Record;
-use threadcount_model::record::jvm::JvmReadings;
+use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
@@ -66,12 +66,16 @@ pub(super) fn found(record: &Record) -> Option<Finding> {
 }
 
 pub(super) fn found_after(record: &Record, others: &[Finding]) -> Option<Finding> {
+    let records = [record.clone(), record.clone(), record.clone()];
+    found_in_runs(&records, others).into_iter().find(|it| it.rule() == Rule::ConcurrencyLimit)
+}
+
+/// All limits in these runs.
+fn found_in_runs(records: &[Record], others: &[Finding]) -> Vec<Finding> {
     let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
         loads: [{name: load, clients: 100, duration: 10s}]\n";
     let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-    let records = [record.clone(), record.clone(), record.clone()];
-    let runs = VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records);
-    find(&runs, others).into_iter().find(|it| it.rule() == Rule::ConcurrencyLimit)
+    find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records), others)
 }
 
 /// The limit in a window without a load.
@@ -187,6 +191,24 @@ fn permits_have_the_number_of_the_only_count_of_all_threads_and_not_that_of_draw
     let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
     assert!(at_once(vec![counted]).starts_with("never more than 4 requests run at once"));
     assert!(at_once(vec![]).starts_with("about 2 requests run at once"), "a draw is no count");
+}
+
+/// The samples do not know the code of this pool: its threads wait for a notification.
+#[test]
+fn a_pool_that_counts_itself_is_named_once_and_not_as_a_number_of_requests_as_well() {
+    let groups = vec![
+        group(ThreadState::Wait, "Ftp.borrow:9", 90.0),
+        group(ThreadState::Socket, "Ftp.send:12", 10.0),
+    ];
+    let mut pooled = record(vec![], groups);
+    assert!(found(&pooled).is_some(), "ten requests are counted");
+    let sample = PoolSample { t_s: 1.0, busy: Some(10), size: Some(10), queued: Some(88) };
+    let (kind, name) = (PoolKind::CommonsPool2, "ftp".to_owned());
+    let pool = Pool { kind, name, max: Some(10), samples: vec![sample; 8] };
+    pooled.jvm.iter_mut().for_each(|jvm| jvm.pools = vec![pool.clone()]);
+    let limits = found_in_runs(&[pooled.clone(), pooled.clone(), pooled], &[]);
+    assert_eq!(limits.iter().map(Finding::rule).collect::<Vec<_>>(), [Rule::RequestWaits]);
+    assert!(sentence(&limits[0]).contains("All 10 connections of ftp"), "{limits:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The longest wait of requests, for whatever others hold, send or do, even where nobody knows how many are served at once.
+//! The waits of requests, for whatever others hold, send or do, even where nobody knows how many are served at once.
 //!
-//! Samples of threads show how long requests wait and where; counters of pools show how many are served, also where the samples do not know
-//! the pool's code.
+//! Samples of threads show how long requests wait and where; the longest wait is named. Counters of pools show how many are served, also
+//! where the samples do not know the pool's code. A full pool that the sampled wait does not name is a wait of its own.
 
 use super::connections::{self, FEWEST_WAITING};
 use super::flow::{request_share, requests, threads};
@@ -15,38 +15,33 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, Thread
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::request_time::request_time;
 
-/// The wait in the runs of a variant, and how many of them show it.
-pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
+/// The waits in the runs of a variant, and how many of them show each.
+pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Vec<(Station, RunsShowing)> {
     let sampled = sampled_in_runs(runs_of_variant);
     let counted = runs_of_variant.observed().in_most(|run| {
         let figures = RunFigures::while_observed(run)?;
         let in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
         connections::full(run, FEWEST_WAITING.max(AT_ONE_PLACE * in_flight))
     });
-    match (sampled, counted) {
-        (Some(sampled), Some(counted)) if is_longer(&counted.0, &sampled.0) => Some(counted),
-        (sampled, counted) => sampled.or(counted),
-    }
+    let counted =
+        counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(&it.0, &counted.0)));
+    sampled.into_iter().chain(counted).collect()
 }
 
-/// The wait in a window without a load.
-pub(super) fn in_window(record: &Record) -> Option<Station> {
-    match (sampled_in_window(record), connections::full(record, FEWEST_WAITING)) {
-        (Some(sampled), Some(counted)) if is_longer(&counted, &sampled) => Some(counted),
-        (sampled, counted) => sampled.or(counted),
-    }
+/// The waits in a window without a load.
+pub(super) fn in_window(record: &Record) -> Vec<Station> {
+    let sampled = sampled_in_window(record);
+    let counted = connections::full(record, FEWEST_WAITING);
+    let counted = counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(it, counted)));
+    sampled.into_iter().chain(counted).collect()
 }
 
-/// Do more requests wait for a pool, by its counters, than samples show anywhere? Samples may not know the pool's code. If they know its library,
-/// a pool that `sampled` does not name keeps other threads waiting.
-fn is_longer(counted: &Station, sampled: &Station) -> bool {
-    let (Resource::ConnectionPool(pool), Some(queue)) = (&counted.resource, &sampled.queue) else {
-        return false;
-    };
-    let library = sampled.wait().and_then(|it| it.resource.as_deref());
-    let is_known = matches!(sampled.resource, Resource::ConnectionPool(_))
-        || library.is_some_and(|it| pool.library.is_of_library(it));
-    !is_known && pool.waiting > queue.requests
+/// Does `sampled` name this pool, or its library? In the latter case a pool that it does not name keeps other threads waiting.
+fn names_pool(sampled: &Station, counted: &Station) -> bool {
+    let Resource::ConnectionPool(pool) = &counted.resource else { return false };
+    let library = sampled.wait().and_then(connections::awaited_library);
+    library.is_some_and(|it| pool.library.is_of_library(it))
+        || matches!(&sampled.resource, Resource::ConnectionPool(it) if it.name == pool.name)
 }
 
 fn sampled_in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {

@@ -3,7 +3,7 @@
 use super::waited;
 use crate::evidence::variant_runs::VariantRuns;
 use crate::evidence::variant_runs::stage::{advice, found, found_in, run, sentence, site};
-use crate::finding::{Fact, Finding, RunsShowing};
+use crate::finding::{Fact, Finding, Rule, RunsShowing};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 use threadcount_model::record::wait_profile::{
@@ -12,8 +12,16 @@ use threadcount_model::record::wait_profile::{
 use threadcount_model::sample::{times, with_load};
 
 fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (station, runs) = waited::in_runs(runs_of_variant)?;
-    Some(runs_of_variant.finding(station.into_fact(), runs))
+    found_waits(runs_of_variant).into_iter().next()
+}
+
+fn find_second(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    found_waits(runs_of_variant).into_iter().nth(1)
+}
+
+fn found_waits(runs_of_variant: &VariantRuns<'_>) -> Vec<Finding> {
+    let waits = waited::in_runs(runs_of_variant).into_iter();
+    waits.map(|(station, runs)| runs_of_variant.finding(station.into_fact(), runs)).collect()
 }
 
 /// 80 requests per second of 500 ms each: 40 in flight.
@@ -183,7 +191,7 @@ fn watched(groups: Vec<WaitGroup>, pools: Vec<Pool>) -> Record {
 }
 
 fn words_in_window(record: &Record) -> Option<(String, String)> {
-    let fact = waited::in_window(record)?.into_fact();
+    let fact = waited::in_window(record).into_iter().next()?.into_fact();
     let finding = Finding { variant: None, load: None, runs: None, fact };
     Some((sentence(&finding), advice(&finding)))
 }
@@ -208,7 +216,7 @@ fn without_a_load_the_threads_that_wait_are_named_of_those_with_a_request() {
 #[test]
 fn a_fact_without_a_load_has_no_milliseconds_and_is_read_back() {
     let record = watched(vec![request(ThreadState::Lock, LOCK, "a.A.a:1", 40.5)], Vec::new());
-    let fact = waited::in_window(&record).expect("a station").into_fact();
+    let fact = waited::in_window(&record).into_iter().next().expect("a station").into_fact();
     let json = serde_json::to_value(&fact).expect("it is written");
     let (figures, queue) = (&json["figures"], &json["figures"]["queue"]);
     assert_eq!(
@@ -243,17 +251,63 @@ fn a_full_pool_is_named_with_the_line_that_waits_for_it() {
 /// The samples do not know the code of this pool: its threads wait for a notification.
 #[test]
 fn a_pool_whose_code_is_not_known_is_the_one_for_which_as_many_threads_wait() {
-    let waiting = |queued| {
+    let beside = |queued| {
         let mut record = with(ThreadState::Wait, "shop.Condition", 30.0, ThreadRole::Request);
         record.jvm.as_mut().expect("it was read").pools =
             vec![pool_of(PoolKind::CommonsPool2, "ftp", 10, queued)];
-        sentence(&found(find, "clients: 40", record).expect("a finding"))
+        record
     };
+    let waiting = |queued| sentence(&found(find, "clients: 40", beside(queued)).expect("a finding"));
     let line = "requests spend 75 % of their time waiting for a notification: 375 ms of 500 ms, at shop.Orders.find:42";
     let full = "All 10 connections of ftp are in use in 100 % of its readings, and 29 wait for one";
     assert_eq!(waiting(29), format!("{line}. {full}"));
     assert_eq!(waiting(9), line, "another pool");
-    assert!(waiting(200).starts_with("all 10 connections of ftp are in use"), "most wait without a thread");
+    assert_eq!(found(find_second, "clients: 40", beside(29)), None, "named once");
+    let most_without_thread = found(find_second, "clients: 40", beside(200)).expect("the pool");
+    assert!(sentence(&most_without_thread).starts_with("all 10 connections of ftp are in use"));
+}
+
+/// A lock is what the samples call it, whatever pool is full beside it.
+#[test]
+fn a_full_pool_is_not_what_threads_at_a_lock_or_at_known_code_wait_for_and_is_named_beside_them() {
+    let pool = |queued| vec![pool_of(PoolKind::Hikari, "orders", 10, queued)];
+    let two = |record: Record| {
+        let first = found(find, "clients: 40", record.clone()).expect("a finding");
+        (sentence(&first), sentence(&found(find_second, "clients: 40", record).expect("another one")))
+    };
+    let mut locked = with(ThreadState::Lock, LOCK, 40.0, ThreadRole::Request);
+    locked.jvm.as_mut().expect("it was read").pools = pool(31);
+    let (lock, orders) = two(locked);
+    assert_eq!(
+        lock,
+        "requests spend 100 % of their time waiting for a ReentrantLock: 500 ms of 500 ms, at shop.Orders.find:42. It \
+         is held at shop.Orders.save:88"
+    );
+    assert!(orders.starts_with("all 10 connections of orders are in use"), "{orders}");
+    // As many wait for a notification as for the pool, but threads that wait for the pool are known by its code.
+    let mut known = with(ThreadState::Wait, "shop.Condition", 22.0, ThreadRole::Request);
+    let jvm = known.jvm.as_mut().expect("it was read");
+    jvm.pools = pool(16);
+    let at_pool = request(ThreadState::Pool, "HikariCP", "shop.Orders.save:88", 16.0);
+    jvm.wait_profile.as_mut().expect("a profile").groups.push(at_pool);
+    let (notified, orders) = two(known);
+    assert!(
+        notified.ends_with("waiting for a notification: 275 ms of 500 ms, at shop.Orders.find:42"),
+        "{notified}"
+    );
+    assert!(orders.starts_with("all 10 connections of orders are in use"), "{orders}");
+}
+
+/// Both wait for what others hold, so that two findings of a live window do not take turns.
+#[test]
+fn without_a_load_a_full_pool_is_named_beside_a_longer_wait_for_a_lock() {
+    let groups = vec![
+        request(ThreadState::Pool, "HikariCP", "shop.Orders.find:42", 19.0),
+        request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 20.0),
+    ];
+    let stations = waited::in_window(&watched(groups, vec![pool_of(PoolKind::Hikari, "orders", 10, 19)]));
+    let rules: Vec<Rule> = stations.into_iter().map(|it| it.into_fact().rule()).collect();
+    assert_eq!(rules, [Rule::RequestWaits, Rule::Waiting]);
 }
 
 #[test]
