@@ -31,7 +31,8 @@ impl Counts {
 
     /// The number that is exceeded in few samples: a thread that ends while the threads are listed may be counted together with its successor.
     pub fn usual(&self) -> Option<f64> {
-        self.sorted.get((STEADY * self.sorted.len() as f64) as usize).map(|it| it.round())
+        let few = ((1.0 - STEADY) * self.sorted.len() as f64) as usize;
+        self.sorted.iter().rev().nth(few).map(|it| it.round())
     }
 
     /// Whether nearly all samples have about the same number.
@@ -53,7 +54,8 @@ impl Counts {
 
     /// This number of servers, as certain as the counts allow.
     pub fn servers(&self, count: f64) -> Servers {
-        let is_exact = self.are_exact && self.most().is_some_and(|most| most <= count);
+        let is_never_exceeded = self.most().is_some_and(|most| most <= count);
+        let is_exact = self.are_exact && is_never_exceeded && self.sorted.len() >= FEWEST_SAMPLES;
         Servers::new(count, if is_exact { KnownBy::Count } else { KnownBy::Samples })
     }
 }

@@ -178,18 +178,25 @@ fn estimates_are_no_counts() {
 
 /// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
 #[test]
-fn permits_have_the_number_of_the_only_count_of_all_threads_and_not_that_of_draws() {
+fn permits_have_the_median_of_the_counts_of_all_threads_and_not_that_of_draws() {
     let draws = || {
         vec![
             group(ThreadState::Semaphore, "Shop.page:9", 97.0),
             group(ThreadState::Sleep, "Shop.query:12", 2.0),
         ]
     };
-    let mut counted = family("exec-*", &[4.0], Some(("ThreadPoolExecutor", 200, 200)));
-    counted.samples.truncate(1);
-    counted.request_share = 1.0;
     let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
-    assert!(at_once(vec![counted]).starts_with("never more than 4 requests run at once"));
+    let counted = |counts: &[f64]| {
+        let mut counted = family("exec-*", counts, Some(("ThreadPoolExecutor", 200, 200)));
+        counted.samples.truncate(counts.len());
+        counted.request_share = 1.0;
+        at_once(vec![counted])
+    };
+    let begins = |counts: &[f64], words: &str| assert!(counted(counts).starts_with(words), "{counts:?}");
+    begins(&[4.0, 4.0, 4.0], "never more than 4 requests run at once");
+    begins(&[4.0], "about 4 requests run at once");
+    begins(&[3.0, 3.0, 8.0], "about 3 requests run at once");
+    begins(&[40.0, 4.0, 4.0, 4.0, 40.0], "never more than 4 requests run at once");
     assert!(at_once(vec![]).starts_with("about 2 requests run at once"), "a draw is no count");
 }
 

@@ -24,15 +24,15 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     let wait = flow.longest_wait(others - without_carrier).filter(|it| is_limiting(it, flow))?;
     let place = flow.largest(in_service.iter().copied())?;
     let queue = flow.queue(wait, f64::INFINITY);
-    let exact = Counts::new(exact, true);
+    let exact = Counts::new(inside(&exact).to_vec(), true);
     let is_no_chance =
         || counts.vary_too_little(flow.in_flight) || counts.are_too_often_alike(flow.in_flight);
     let is_steady = counts.are_steady() && counts.median() >= Some(1.0) && is_no_chance();
     let count = match queue.is_condition() {
         // News of any kind is waited for like this; it is a limit only if the number of running requests is steady.
-        true => counts.usual().filter(|_| is_steady)?,
+        true => counts.median().filter(|_| is_steady)?,
         // A draw of few threads may miss some of those that run; a count of all does not.
-        false => exact.usual().unwrap_or(running).round().max(1.0),
+        false => exact.median().unwrap_or(running).round().max(1.0),
     };
     let is_near = |by_time: &f64| is_about_as_many(*by_time, count) || (by_time - count).abs() <= 1.0;
     let servers = match flow.by_time.filter(is_near) {
