@@ -7,6 +7,8 @@ mod advice;
 mod alone;
 pub(crate) mod clients;
 mod connections;
+#[cfg(test)]
+mod count_tests;
 mod counts;
 mod flow;
 #[cfg(test)]

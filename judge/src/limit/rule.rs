@@ -5,7 +5,7 @@
 //! connections that the kernel counts, and at last the time of a request alone.
 
 use super::flow::Flow;
-use super::station::{Resource, Station};
+use super::station::{KnownBy, Resource, Servers, Station};
 use super::{alone, connections, server_pool, threads, unfair, waited, waits};
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, LimitPlace, Rule, RunsShowing};
@@ -56,7 +56,7 @@ fn counted(flow: &Flow<'_>) -> Option<Station> {
         .or_else(|| alone::station(flow))
 }
 
-/// The station in the run in which most requests were in service, unless one of `found` already names what keeps threads from running.
+/// The station of the typical run, unless one of `found` already names what keeps threads from running.
 fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<(Station, RunsShowing)> {
     let keeps_threads_from_running = |finding: &Finding| match &finding.fact {
         Fact::PinnedCarriers(pinned) => pinned.is_the_limit() != Some(false),
@@ -74,7 +74,18 @@ fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Opti
         let flow = Flow::new(record, in_flight, Some(rate_per_s))?;
         counted(&Flow { are_carriers_held, by_time: flow.by_time.filter(|_| !is_outside), ..flow })
     })?;
-    let count = |it: &Station| it.servers.map_or(0.0, |it| it.count);
-    let most = stations.into_iter().max_by(|a, b| count(a).total_cmp(&count(b)))?;
-    Some((most, runs))
+    Some((most_certain(stations)?, runs))
+}
+
+/// The station with the median number of servers, among those with the most certain one. If another run counted more, it is an estimate.
+fn most_certain(stations: Vec<Station>) -> Option<Station> {
+    let known_by = stations.iter().filter_map(|it| it.servers).map(|it| it.known_by).min()?;
+    let known = stations.into_iter().filter_map(|it| Some((it.servers?, it)));
+    let mut known: Vec<(Servers, Station)> = known.filter(|it| it.0.known_by == known_by).collect();
+    known.sort_by(|a, b| a.0.count.total_cmp(&b.0.count));
+    let most = known.last()?.0.count;
+    let (servers, station) = known.swap_remove(known.len() / 2);
+    let is_exceeded = servers.is_exact() && most > servers.count;
+    let known_by = if is_exceeded { KnownBy::Samples } else { known_by };
+    Some(Station { servers: Some(Servers { known_by, ..servers }), ..station })
 }

@@ -71,7 +71,7 @@ pub(super) fn found_after(record: &Record, others: &[Finding]) -> Option<Finding
 }
 
 /// All limits in these runs.
-fn found_in_runs(records: &[Record], others: &[Finding]) -> Vec<Finding> {
+pub(super) fn found_in_runs(records: &[Record], others: &[Finding]) -> Vec<Finding> {
     let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
         loads: [{name: load, clients: 100, duration: 10s}]\n";
     let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
@@ -174,30 +174,6 @@ fn estimates_are_no_counts() {
         "{}",
         sentence(&finding)
     );
-}
-
-/// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
-#[test]
-fn permits_have_the_median_of_the_counts_of_all_threads_and_not_that_of_draws() {
-    let draws = || {
-        vec![
-            group(ThreadState::Semaphore, "Shop.page:9", 97.0),
-            group(ThreadState::Sleep, "Shop.query:12", 2.0),
-        ]
-    };
-    let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
-    let counted = |counts: &[f64]| {
-        let mut counted = family("exec-*", counts, Some(("ThreadPoolExecutor", 200, 200)));
-        counted.samples.truncate(counts.len());
-        counted.request_share = 1.0;
-        at_once(vec![counted])
-    };
-    let begins = |counts: &[f64], words: &str| assert!(counted(counts).starts_with(words), "{counts:?}");
-    begins(&[4.0, 4.0, 4.0], "never more than 4 requests run at once");
-    begins(&[4.0], "about 4 requests run at once");
-    begins(&[3.0, 3.0, 8.0], "about 3 requests run at once");
-    begins(&[40.0, 4.0, 4.0, 4.0, 40.0], "never more than 4 requests run at once");
-    assert!(at_once(vec![]).starts_with("about 2 requests run at once"), "a draw is no count");
 }
 
 /// The samples do not know the code of this pool: its threads wait for a notification.

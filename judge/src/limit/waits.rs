@@ -35,9 +35,10 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
         false => exact.median().unwrap_or(running).round().max(1.0),
     };
     let is_near = |by_time: &f64| is_about_as_many(*by_time, count) || (by_time - count).abs() <= 1.0;
+    let counted = exact.servers(count);
     let servers = match flow.by_time.filter(is_near) {
-        Some(by_time) => Servers::new(by_time, KnownBy::Arithmetic),
-        None => exact.servers(count),
+        Some(by_time) if !counted.is_exact() => Servers::new(by_time, KnownBy::Arithmetic),
+        _ => counted,
     };
     let at_once = servers.count;
     let is_limit = running >= 0.5

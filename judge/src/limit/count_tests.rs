@@ -1,0 +1,65 @@
+//! Numbers of requests in service: known answers by counts, draws and arithmetic.
+
+use super::tests::{family, found, found_in_runs, group, record};
+use crate::evidence::variant_runs::stage::sentence;
+use threadcount_model::record::wait_profile::ThreadState;
+use threadcount_model::record::{Record, RequestsAlone, WarmUp};
+
+/// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
+#[test]
+fn permits_have_the_median_of_the_counts_of_all_threads_and_not_that_of_draws() {
+    let draws = || {
+        vec![
+            group(ThreadState::Semaphore, "Shop.page:9", 97.0),
+            group(ThreadState::Sleep, "Shop.query:12", 2.0),
+        ]
+    };
+    let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
+    let counted = |counts: &[f64]| {
+        let mut counted = family("exec-*", counts, Some(("ThreadPoolExecutor", 200, 200)));
+        counted.samples.truncate(counts.len());
+        counted.request_share = 1.0;
+        at_once(vec![counted])
+    };
+    let begins = |counts: &[f64], words: &str| assert!(counted(counts).starts_with(words), "{counts:?}");
+    begins(&[4.0, 4.0, 4.0], "never more than 4 requests run at once");
+    begins(&[4.0], "about 4 requests run at once");
+    begins(&[3.0, 3.0, 8.0], "about 3 requests run at once");
+    begins(&[40.0, 4.0, 4.0, 4.0, 40.0], "never more than 4 requests run at once");
+    assert!(at_once(vec![]).starts_with("about 2 requests run at once"), "a draw is no count");
+}
+
+#[test]
+fn the_most_certain_number_is_taken_over_all_runs_and_of_several_the_median() {
+    let run = |working: f64, is_estimate: bool| {
+        let mut pool = family("exec-*", &[working], Some(("ThreadPoolExecutor", 200, 200)));
+        pool.samples.iter_mut().for_each(|sample| sample.is_estimate = is_estimate);
+        record(vec![pool], vec![])
+    };
+    let begins = |runs: [Record; 3], words: &str| {
+        let found = sentence(&found_in_runs(&runs, &[])[0]);
+        assert!(found.starts_with(words), "{found}");
+    };
+    let drawn = run(30.0, true);
+    begins([drawn.clone(), run(16.0, false), drawn], "never more than 16 requests run at once");
+    begins([run(16.0, false), run(16.0, false), run(14.0, false)], "never more than 16 requests run at once");
+    begins([run(16.0, false), run(16.0, false), run(20.0, false)], "about 16 requests run at once");
+}
+
+/// 400/s x 8.0 ms = 3.2.
+#[test]
+fn arithmetic_gives_the_number_that_draws_miss_and_never_that_of_exact_counts() {
+    let groups = vec![
+        group(ThreadState::Semaphore, "Shop.page:9", 95.0),
+        group(ThreadState::Sleep, "Shop.query:12", 4.0),
+    ];
+    let found_beside = |families| {
+        let alone = RequestsAlone { requests: 20, mean_ms: 8.0, p50_ms: 8.0, stddev_ms: 0.1 };
+        let warm_up = Some(WarmUp { alone: Some(alone), ..WarmUp::default() });
+        sentence(&found(&Record { warm_up, ..record(families, groups.clone()) }).expect("a finding"))
+    };
+    let mut counted = family("exec-*", &[4.0], Some(("ThreadPoolExecutor", 200, 200)));
+    counted.request_share = 1.0;
+    assert!(found_beside(vec![counted]).starts_with("never more than 4 requests run at once"));
+    assert!(found_beside(vec![]).starts_with("about 3 requests run at once"));
+}
