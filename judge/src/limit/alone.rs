@@ -4,7 +4,7 @@
 use super::connections::{self, connections_to};
 use super::flow::{Flow, threads};
 use super::station::{KnownBy, Queue, Resource, Servers, Station};
-use super::thresholds::{AT_ONE_PLACE, FEWER, FEWEST_QUEUED, MOST, MUCH_FEWER, is_about_as_many};
+use super::thresholds::{AS_MANY_THREADS, AT_ONE_PLACE, FEWER, FEWEST_QUEUED, MOST, MUCH_FEWER};
 use crate::evidence::variant_runs::RunFigures;
 use threadcount_model::record::Record;
 use threadcount_model::record::neighbour::NeighbourConnections;
@@ -80,7 +80,8 @@ fn on_threads<'a>(flow: &Flow<'a>, others: f64) -> Vec<&'a WaitGroup> {
     };
     let (requests, application) = (groups_of(ThreadRole::Request), groups_of(ThreadRole::Application));
     let mean = |groups: &[&WaitGroup]| threads(flow.profile, groups.iter().copied());
-    let is_unknown = mean(&requests) < MOST * others && is_about_as_many(mean(&application), others);
+    let are_as_many = AS_MANY_THREADS.contains(&(mean(&application) / others));
+    let is_unknown = mean(&requests) < MOST * others && are_as_many;
     if is_unknown { application } else { requests }
 }
 
@@ -306,6 +307,12 @@ mod tests {
         paused.measured.iter_mut().for_each(|load| {
             load.response_time_ms.iter_mut().for_each(|times| times.p50 = 150.0);
         });
+        // 60 requests are in service, and 40 are not.
+        let mut beside_idle = paused.clone();
+        let mut idle = group(ThreadState::Queue, "Worker.take:31", 80.0);
+        idle.role = ThreadRole::Application;
+        let profile = beside_idle.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut());
+        profile.expect("a profile").groups.push(idle);
         let few = RequestsAlone { requests: 3, mean_ms: 15.0, p50_ms: 15.0, stddev_ms: 0.1 };
         let mut too_few = record(vec![], vec![]);
         too_few.warm_up = Some(WarmUp { alone: Some(few), ..WarmUp::default() });
@@ -315,6 +322,7 @@ mod tests {
             ("too few", too_few),
             ("a request of less than a millisecond", alone(record(vec![], vec![]), 0.5, 0.01)),
             ("a service that was paused", paused),
+            ("a service that was paused beside twice as many idle workers", beside_idle),
             ("requests that compute or have no core", alone(record(vec![], many()), 15.0, 0.1)),
             ("a full CPU", busy(1.95, 0.3)),
             ("a CPU that others fill, where threads wait for a core", delayed(3.0, 0.1)),

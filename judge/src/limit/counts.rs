@@ -37,7 +37,8 @@ impl Counts {
 
     /// Whether nearly all samples have about the same number.
     pub fn are_steady(&self) -> bool {
-        let alike = |median: f64| self.sorted.iter().filter(|it| is_about(**it, median)).count();
+        let is_alike = |it: f64, median: f64| is_about(it, median, self.are_exact);
+        let alike = |median: f64| self.sorted.iter().filter(|it| is_alike(**it, median)).count();
         let share = self.median().map(|median| alike(median) as f64 / self.sorted.len() as f64);
         self.sorted.len() >= FEWEST_SAMPLES && share.is_some_and(|it| it >= STEADY)
     }
@@ -60,9 +61,10 @@ impl Counts {
     }
 }
 
-/// Is `count` about the median? Requests that begin or end meanwhile change a count by a part of it.
-pub(super) fn is_about(count: f64, median: f64) -> bool {
-    (count - median).abs() <= (SPREAD * median).max(0.5)
+/// Is `count` about the median? Requests that begin or end meanwhile change an exact count by a part of it, and an estimate by one or more.
+pub(super) fn is_about(count: f64, median: f64, is_exact: bool) -> bool {
+    let spread = (SPREAD * median).max(0.5);
+    (count - median).abs() <= if is_exact { spread } else { 2.0 * spread }
 }
 
 /// The samples without the first and the last one, during which the load may not be complete.

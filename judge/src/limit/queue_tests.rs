@@ -33,6 +33,17 @@ fn elements_of_a_queue_that_let_requests_in_are_a_limit() {
     assert_eq!(sentence(&finding), expected);
 }
 
+/// Each sample draws some of the threads, so it may count one too many or too few of those that run.
+#[test]
+fn a_limit_shows_in_estimates_that_differ_by_one() {
+    let groups = vec![
+        group(ThreadState::Queue, "Tokens.take:8", 95.0),
+        varying(ThreadState::Socket, "Shop.query:20", &[3.0, 4.0, 5.0, 4.0]),
+    ];
+    let finding = found(&record(vec![], groups)).expect("a finding");
+    assert!(sentence(&finding).starts_with("about 4 requests run at once"), "{finding:?}");
+}
+
 #[test]
 fn look_alikes_are_left_alone() {
     let news = |state| group(state, "News.await:5", 98.0);

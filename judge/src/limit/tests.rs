@@ -381,6 +381,9 @@ fn look_alikes_are_left_alone() {
     // Within 10 %, as 40 of 100 vary by chance.
     let mut many = family("exec-*", &[40.0, 44.0, 36.0, 43.0, 37.0], None);
     many.request_share = 1.0;
+    let mut drawn = family("exec-*", &[0.0, 1.0, 2.0, 1.0], None);
+    drawn.request_share = 1.0;
+    drawn.samples.iter_mut().for_each(|sample| sample.is_estimate = true);
     let silent = [
         ("as many run as are in flight", vec![all], vec![asleep()]),
         ("a job that sleeps", vec![job], vec![]),
@@ -391,7 +394,13 @@ fn look_alikes_are_left_alone() {
             vec![family("x-*", &[20.0, 18.0, 22.0, 15.0, 26.0], Some(("ThreadPoolExecutor", 200, 200)))],
             vec![],
         ),
+        (
+            "a pool that is full for a moment",
+            vec![family("x-*", &[16.0, 17.0, 20.0, 20.0], Some(("ThreadPoolExecutor", 20, 20)))],
+            vec![],
+        ),
         ("as many as it happens to be, of many", vec![many], vec![]),
+        ("a draw that shows one or two now and then", vec![drawn], vec![]),
         ("requests that have one of ten connections", vec![connected], vec![wait_for_one]),
         ("as many as it happens to be", vec![of_requests], vec![]),
         ("a full pool beside requests that run elsewhere", vec![elastic()], vec![asleep()]),

@@ -72,8 +72,9 @@ fn steady(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Servers> {
     let median = counts.median().filter(|it| *it >= 0.5 && counts.are_steady())?;
     let size = family.executor.as_ref().filter(|it| is_full(it, median)).map(|it| f64::from(it.size));
     // A few samples may be alike by chance, but not if the time of a request alone gives the same number.
-    let is_by_time = || flow.by_time.is_some_and(|it| is_about(it, median));
-    let is_limit = size.is_some() || median <= 1.0 || counts.vary_too_little(flow.in_flight) || is_by_time();
+    let is_by_time = || flow.by_time.is_some_and(|it| is_about(it, median, false));
+    let is_one = counts.are_exact && median <= 1.0;
+    let is_limit = size.is_some() || is_one || counts.vary_too_little(flow.in_flight) || is_by_time();
     let size = size.filter(|size| counts.most().is_some_and(|most| most <= *size));
     let servers = size.map(|size| Servers::new(size, KnownBy::Gauge));
     servers.or_else(|| Some(counts.servers(counts.usual()?))).filter(|_| is_limit)

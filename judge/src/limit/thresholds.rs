@@ -19,9 +19,10 @@ pub(super) const MUCH_FEWER: f64 = 0.75;
 /// The throughput relative to what a pool can do if each request takes as long as the fastest. It can exceed that only as far as the fastest
 /// request differs from the mean of those that did not queue.
 pub(super) const NEAR_CEILING: RangeInclusive<f64> = FEWER..=1.02;
-/// Least share of the samples in which the same number of requests is in service, within `SPREAD` of their median ...
+/// Least share of the samples in which the same number of requests is in service, within this part of their median: a pool that is full
+/// only at times is no limit. Estimates from a draw of threads differ by up to twice as much ...
 pub(super) const STEADY: f64 = 0.75;
-pub(super) const SPREAD: f64 = 0.2;
+pub(super) const SPREAD: f64 = 0.1;
 /// ... and with less than this probability, requests that run independently would be as alike in number.
 pub(super) const SELDOM: f64 = 0.01;
 /// A wait limits little if less than this share of the requests is in it.
@@ -32,6 +33,9 @@ pub(super) const AT_LEAST: f64 = AT_ONE_PLACE * MOST;
 pub(super) const SWITCHES_PER_REQUEST: RangeInclusive<f64> = MOST..=20.0;
 /// Waits per request of a task that serves one request after the other: it seldom ends, and waits once for each.
 pub(super) const ONCE_PER_REQUEST: RangeInclusive<f64> = FEWER..=1.1;
+
+/// Threads of an unknown server are those of the requests that wait if they are as many, relatively. Workers with nothing to do are more.
+pub(super) const AS_MANY_THREADS: RangeInclusive<f64> = MOST..=1.2;
 
 /// Are these two counts about the same? Samples of two groups of threads that belong together differ by up to this much.
 pub(super) fn is_about_as_many(count: f64, other: f64) -> bool {
