@@ -3,7 +3,7 @@
 use crate::explain::explain;
 use crate::finding::Finding;
 use crate::limit::station::{Resource, Station};
-use crate::limit::thresholds::NEARLY_ALL;
+use crate::limit::thresholds::MOSTLY_FULL;
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::machine::Machine;
@@ -87,7 +87,7 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
 fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     let found: f64 = time.parts.iter().map(|part| part.threads).sum();
     // If samples show fewer of the threads, nobody knows what the others do.
-    if found < NEARLY_ALL * pool_threads {
+    if found < MOSTLY_FULL * pool_threads {
         return;
     }
     let share = pool_threads / found;
@@ -201,9 +201,9 @@ mod tests {
         fill_pool(&mut one_between_two, 20.0);
         assert!((one_between_two.parts[0].time.ms - 50.0).abs() < 1e-9, "{one_between_two:?}");
         assert!((one_between_two.without_thread.ms - 200.0).abs() < 1e-9, "{one_between_two:?}");
-        let mut not_known = with(15.0);
+        let mut not_known = with(17.5);
         fill_pool(&mut not_known, 20.0);
-        assert_eq!(not_known, with(15.0));
+        assert_eq!(not_known, with(17.5));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod stations;
 use crate::crossover::crossover_reasons;
 use crate::evidence::variant_runs::RunFigures;
 use crate::findings::pinned_carriers::FIRST_WITHOUT_MONITOR_PINS;
-use crate::limit::thresholds::NEARLY_ALL;
+use crate::limit::thresholds::MOSTLY_FULL;
 use crate::result::ResultDocument;
 use stations::{NamedStation, stations};
 use threadcount_model::crossover::Treatment;
@@ -103,7 +103,7 @@ fn forecast(
     let clients = f64::from(workload.closed_clients()?);
     let figures = RunFigures::of(record)?;
     let stations = stations(time, record, &figures, cpu_ms_per_request)?;
-    let pool = figures.pool.filter(|_| figures.pool_full.is_some_and(|share| share >= NEARLY_ALL));
+    let pool = figures.pool.filter(|_| figures.pool_full.is_some_and(|share| share >= MOSTLY_FULL));
     let within = |inside: f64, cpu: f64| network(&stations, inside, cpu).bounds();
     let measured = within(pool.map_or(clients, |pool| pool.min(clients)), 1.0)?;
     let closes = measured.least_per_s * (1.0 - CLOSES_WITHIN)..measured.most_per_s * (1.0 + CLOSES_WITHIN);
@@ -272,6 +272,14 @@ mod tests {
             with_400_clients(&measured, vec![pool(PoolKind::Tomcat, 200, 200)], 0.1),
             None,
             "20 ms x 200 are 10,000/s"
+        );
+        let measured = time(3_950.0, 101.0, &[(ThreadState::Sleep, 50.0), (ThreadState::Running, 0.5)]);
+        let mut seldom_full = pool(PoolKind::Tomcat, 200, 200);
+        seldom_full.samples[0].busy = Some(90);
+        assert_eq!(
+            with_400_clients(&measured, vec![seldom_full], 0.15),
+            None,
+            "full in seven readings of eight"
         );
     }
 

@@ -4,7 +4,9 @@
 use super::connections::{self, connections_to};
 use super::flow::{Flow, threads};
 use super::station::{KnownBy, Queue, Resource, Servers, Station};
-use super::thresholds::{AS_MANY_THREADS, AT_ONE_PLACE, FEWER, FEWEST_QUEUED, MOST, MUCH_FEWER};
+use super::thresholds::{
+    AS_MANY_THREADS, AT_ONE_PLACE_BY_TIME, FEWER, FEWEST_QUEUED, FEWEST_WAITING, MOST, MUCH_FEWER,
+};
 use crate::evidence::variant_runs::RunFigures;
 use threadcount_model::record::Record;
 use threadcount_model::record::neighbour::NeighbourConnections;
@@ -40,11 +42,11 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     // Requests in service may be on threads too; that many of the blocked threads wait for nobody.
     let beyond = flow.threads(blocked.iter().copied()) - at_once;
     let wait = flow.largest(blocked.into_iter().filter(|group| group.activity.has_place()));
-    let wait = wait.filter(|it| flow.threads([*it]).min(beyond) >= AT_ONE_PLACE * others);
+    let wait = wait.filter(|it| flow.threads([*it]).min(beyond) >= AT_ONE_PLACE_BY_TIME * others);
     let is_known = if beyond >= MOST * others { wait.is_some() } else { is_median_longer(flow.record) };
     let is_pool = wait.is_some_and(|it| it.activity.state == ThreadState::Pool);
     // The pool's own readings name it and its size.
-    let is_named = is_pool && connections::full(flow.record, connections::FEWEST_WAITING).is_some();
+    let is_named = is_pool && connections::full(flow.record, FEWEST_WAITING).is_some();
     let queue = wait.map(|it| flow.queue(it, others));
     (is_known && !is_named).then(|| Station {
         queue: queue.map(|it| Queue { request_share: it.request_share.filter(|share| *share > 0.0), ..it }),
@@ -313,6 +315,8 @@ mod tests {
         idle.role = ThreadRole::Application;
         let profile = beside_idle.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut());
         profile.expect("a profile").groups.push(idle);
+        let at_lines = ["a", "b", "c", "d"].map(|line| group(ThreadState::Native, line, 22.0));
+        let four_lines = alone(record(vec![], at_lines.to_vec()), 2.5, 0.1);
         let few = RequestsAlone { requests: 3, mean_ms: 15.0, p50_ms: 15.0, stddev_ms: 0.1 };
         let mut too_few = record(vec![], vec![]);
         too_few.warm_up = Some(WarmUp { alone: Some(few), ..WarmUp::default() });
@@ -321,6 +325,7 @@ mod tests {
             ("times that differ too much to know their mean", alone(record(vec![], vec![]), 15.0, 15.0)),
             ("too few", too_few),
             ("a request of less than a millisecond", alone(record(vec![], vec![]), 0.5, 0.01)),
+            ("a wait of less than a quarter of the others", four_lines),
             ("a service that was paused", paused),
             ("a service that was paused beside twice as many idle workers", beside_idle),
             ("requests that compute or have no core", alone(record(vec![], many()), 15.0, 0.1)),

@@ -4,15 +4,12 @@ use super::flow::Flow;
 use super::station::{
     ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station, is_condition,
 };
-use super::thresholds::{FEWER, FEWEST_QUEUED, MOST, is_about_as_many};
+use super::thresholds::{FEWER, FEWEST_QUEUED, FEWEST_WAITING, MOST, is_about_as_many};
 use crate::evidence::variant_runs::{full_share, is_request_pool, mean_of};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pool;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
-
-/// The least mean number of waiting threads in a window without a load, where the number of requests is unknown.
-pub(super) const FEWEST_WAITING: f64 = 1.0;
 
 /// The full pool of connections for which most threads wait, and at least `fewest_waiting`.
 pub(super) fn full(record: &Record, fewest_waiting: f64) -> Option<Station> {

@@ -1,7 +1,8 @@
 //! Numbers of requests in service: known answers by counts, draws and arithmetic.
 
+use super::find;
 use super::tests::{family, found, found_in_runs, group, record};
-use crate::evidence::variant_runs::stage::sentence;
+use crate::evidence::variant_runs::stage::{found as found_under, sentence};
 use threadcount_model::record::wait_profile::ThreadState;
 use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 
@@ -62,4 +63,31 @@ fn arithmetic_gives_the_number_that_draws_miss_and_never_that_of_exact_counts() 
     counted.request_share = 1.0;
     assert!(found_beside(vec![counted]).starts_with("never more than 4 requests run at once"));
     assert!(found_beside(vec![]).starts_with("about 3 requests run at once"));
+}
+
+/// One request runs, and one is in the queue.
+#[test]
+fn two_clients_fill_an_executor_of_one_thread_and_a_single_one_does_not() {
+    let limit = |clients: &str| {
+        let mut single = family("single-*", &[1.0], Some(("ThreadPoolExecutor", 1, 1)));
+        single.samples.iter_mut().for_each(|sample| sample.queued = Some(1));
+        found_under(|runs| find(runs, &[]).into_iter().next(), clients, record(vec![single], vec![]))
+    };
+    let finding = limit("clients: 2").expect("a finding");
+    let expected = "never more than 1 request runs at once (`single-*`, at Elastic.load:6) while 2 are in flight. \
+        1 / 2.50 ms = 400/s. 1 wait in the queue of its ThreadPoolExecutor";
+    assert_eq!(sentence(&finding), expected);
+    assert_eq!(limit("clients: 1"), None);
+}
+
+#[test]
+fn threads_work_on_the_results_that_requests_wait_for_if_there_are_about_as_many_of_both() {
+    let awaited = |requests| {
+        let groups = vec![group(ThreadState::Future, "Shop.page:9", requests)];
+        found(&record(vec![family("task-*", &[20.0], None)], groups))
+    };
+    let finding = awaited(13.0).expect("a finding");
+    let expected = "never more than 20 requests run at once (`task-*`";
+    assert!(sentence(&finding).starts_with(expected), "{finding:?}");
+    assert_eq!(awaited(11.0), None, "eleven of twenty");
 }

@@ -4,7 +4,7 @@
 
 use super::flow::{requests, threads};
 use super::station::{InService, KnownBy, Resource, Servers, Station};
-use super::thresholds::{MOST, NEAR_CEILING, NEARLY_ALL};
+use super::thresholds::{MOST, MOSTLY_FULL, NEAR_CEILING};
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::WaitGroup;
@@ -25,7 +25,7 @@ pub(super) fn in_window(record: &Record) -> Option<Station> {
 
 fn in_use(record: &Record, figures: &RunFigures) -> Option<Station> {
     let count = figures.pool?;
-    let by_count = figures.pool_full.is_some_and(|full| full >= NEARLY_ALL);
+    let by_count = figures.pool_full.is_some_and(|full| full >= MOSTLY_FULL);
     let by_arithmetic = figures.os_threads >= count
         && NEAR_CEILING.contains(&(figures.rate_per_s / figures.ceiling_per_s(count)))
         && figures.pool_full.is_none_or(|full| full >= MOST);
@@ -152,6 +152,7 @@ mod tests {
     fn requests_of_unequal_length_are_found_by_the_pools_own_count() {
         let unequal = with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223);
         assert_eq!(found(find, "clients: 400", unequal.clone()), None, "by arithmetic alone");
+        assert!(found(find, "clients: 400", counted(unequal.clone(), 18)).is_some(), "nine readings of ten");
         let finding = found(find, "clients: 400", counted(unequal, 20)).expect("a finding");
         let expected = "all 200 pool threads are busy. 200 / 100 ms = 2,000/s. The pool is full in 100 % of its readings (JMX)";
         assert_eq!(sentence(&finding), expected);
@@ -169,7 +170,7 @@ mod tests {
             (
                 "a pool that is full at times",
                 "clients: 400",
-                counted(with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223), 16),
+                counted(with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223), 17),
             ),
             ("no pool", "clients: 400", with_pool(platform(), None, 27)),
             ("fewer clients than threads", "clients: 200", platform()),

@@ -7,8 +7,8 @@ use super::counts::{Counts, inside, is_about};
 use super::flow::{Flow, waits_here};
 use super::station::{InService, KnownBy, LimitedThreads, Queue, Resource, Servers, Station};
 use super::thresholds::{
-    FEWER, FEWEST_QUEUED, FEWEST_SAMPLES, MOST, MUCH_FEWER, NEARLY_ALL, ONCE_PER_REQUEST, STEADY,
-    SWITCHES_PER_REQUEST, is_about_as_many,
+    AWAITED_PER_THREAD, FEWER, FEWEST_SAMPLES, FEWEST_WAITING, MOST, MUCH_FEWER, NEARLY_ALL,
+    ONCE_PER_REQUEST, STEADY, SWITCHES_PER_REQUEST, is_about_as_many,
 };
 use super::waits::awaits;
 use threadcount_model::record::thread_family::{Executor, ThreadFamily};
@@ -49,7 +49,7 @@ fn station_of_family(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Station> 
     let run_elsewhere = flow.threads(run_elsewhere) - at_once * family.request_share;
     let is_limit = !is_behind
         && at_once <= FEWER * flow.in_flight
-        && others >= FEWEST_QUEUED
+        && others >= FEWEST_WAITING
         && !flow.is_of_cpu(&family.activity, at_once)
         && run_elsewhere <= MOST * others
         && (is_awaited(flow, at_once) || serves(family, flow, at_once));
@@ -118,5 +118,5 @@ fn serves(family: &ThreadFamily, flow: &Flow<'_>, at_once: f64) -> bool {
 /// Do about as many requests wait for results as threads work on results?
 fn is_awaited(flow: &Flow<'_>, at_once: f64) -> bool {
     let awaiting = flow.threads(flow.requests().filter(|it| awaits(it)));
-    at_once >= 2.0 && is_about_as_many(awaiting, at_once)
+    at_once >= 2.0 && AWAITED_PER_THREAD.contains(&(awaiting / at_once))
 }

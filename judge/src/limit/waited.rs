@@ -3,10 +3,10 @@
 //! Samples of threads show how long requests wait and where; the longest wait is named. Counters of pools show how many are served, also
 //! where the samples do not know the pool's code. A full pool that the sampled wait does not name is a wait of its own.
 
-use super::connections::{self, FEWEST_WAITING};
+use super::connections;
 use super::flow::{request_share, requests, threads};
 use super::station::{Queue, Resource, Station};
-use super::thresholds::{AT_LEAST, AT_ONE_PLACE, FEWEST_QUEUED, FEWEST_SAMPLES};
+use super::thresholds::{AT_LEAST, AT_ONE_PLACE, FEWEST_QUEUED, FEWEST_SAMPLES_OF_WAITS, FEWEST_WAITING};
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::RunsShowing;
 use crate::findings::file_io;
@@ -88,7 +88,7 @@ fn is_certain(time: &RequestTime, of_runs: &[RequestTime], part: &RequestTimePar
 /// Whether a much-read database limits a service shows only under a load.
 fn sampled_in_window(record: &Record) -> Option<Station> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref();
-    let profile = profile.filter(|it| it.samples as usize >= FEWEST_SAMPLES)?;
+    let profile = profile.filter(|it| it.samples as usize >= FEWEST_SAMPLES_OF_WAITS)?;
     let in_flight = threads(profile, requests(profile));
     let waits = requests(profile).filter(|it| it.activity.has_place() && it.activity.state.is_contention());
     let counted = waits.map(|it| (threads(profile, [it]), it));

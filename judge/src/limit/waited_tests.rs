@@ -332,8 +332,8 @@ fn without_a_load_look_alikes_are_left_alone() {
         assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{what}");
     }
     let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
-    few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 2;
-    assert_eq!(words_in_window(&few), None, "two samples");
+    few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
+    assert_eq!(words_in_window(&few), None, "four samples");
 }
 
 #[test]

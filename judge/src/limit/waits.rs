@@ -4,7 +4,7 @@ use super::connections;
 use super::counts::{Counts, inside};
 use super::flow::{Flow, waits_here};
 use super::station::{InService, KnownBy, Queue, Resource, Servers, Station};
-use super::thresholds::{FEWEST_QUEUED, FEWEST_SAMPLES, MOST, is_about_as_many};
+use super::thresholds::{FEWEST_QUEUED, FEWEST_SAMPLES, FEWEST_WAITING, MOST, is_about_as_many};
 use threadcount_model::record::thread_family::ThreadFamily;
 use threadcount_model::record::wait_profile::{ThreadState, WaitGroup};
 
@@ -69,7 +69,7 @@ fn is_limiting(group: &WaitGroup, flow: &Flow<'_>) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore, Wait};
     match group.activity.state {
         Semaphore | Lock | Monitor | Queue | Wait => true,
-        Pool => connections::full(flow.record, connections::FEWEST_WAITING).is_none(),
+        Pool => connections::full(flow.record, FEWEST_WAITING).is_none(),
         _ => false,
     }
 }
