@@ -1,9 +1,10 @@
 //! Numbers of requests in service: known answers by counts, draws and arithmetic.
 
 use super::find;
-use super::tests::{family, found, found_in_runs, group, record};
+use super::station::{Queue, Station};
+use super::tests::{activity, family, found, found_in_runs, group, record};
 use crate::evidence::variant_runs::stage::{found as found_under, sentence};
-use threadcount_model::record::wait_profile::ThreadState;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 
 /// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
@@ -63,6 +64,22 @@ fn arithmetic_gives_the_number_that_draws_miss_and_never_that_of_exact_counts() 
     counted.request_share = 1.0;
     assert!(found_beside(vec![counted]).starts_with("never more than 4 requests run at once"));
     assert!(found_beside(vec![]).starts_with("about 3 requests run at once"));
+}
+
+/// The holder and the address may differ from run to run, and the thing that is awaited may not.
+#[test]
+fn two_locks_at_one_line_are_two_waits_and_one_lock_with_another_holder_is_one() {
+    let lock = activity(ThreadState::Lock, "Shop.page:9");
+    let at = |activity: ThreadActivity| {
+        let queue = Queue { requests: 90.0, activity: Some(activity), ..Queue::default() };
+        Station { queue: Some(queue), ..Station::default() }
+    };
+    let held = ThreadActivity { holder: Some("Shop.save:3".to_owned()), ..lock.clone() };
+    let other = ThreadActivity { resource: Some("shop.Lock".to_owned()), ..lock.clone() };
+    let in_library = ThreadActivity { library: Some("lib.Cache.get:5".to_owned()), ..lock.clone() };
+    assert!(at(lock.clone()).is_same(&at(held)));
+    assert!(!at(lock.clone()).is_same(&at(other)) && !at(lock).is_same(&at(in_library)));
+    assert!(!Station::default().is_same(&Station::default()), "no threads wait");
 }
 
 /// One request runs, and one is in the queue.

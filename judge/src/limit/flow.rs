@@ -124,8 +124,8 @@ pub(super) fn threads<'g>(profile: &WaitProfile, groups: impl IntoIterator<Item 
 
 /// Share of the threads with this activity that have a request; `None` if there are no such threads.
 pub(super) fn request_share(profile: &WaitProfile, activity: &ThreadActivity) -> Option<f64> {
-    let place = |it: &ThreadActivity| (it.state, it.resource.clone(), it.application.clone());
-    let all = || profile.groups.iter().filter(|it| place(&it.activity) == place(activity));
+    let place = activity.place();
+    let all = || profile.groups.iter().filter(|it| it.activity.place() == place);
     let of_requests = threads(profile, all().filter(|it| it.role == ThreadRole::Request));
     let share = of_requests / threads(profile, all());
     share.is_finite().then_some(share)

@@ -172,8 +172,8 @@ impl Station {
 
     /// Whether the same threads wait for both stations.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let place = |it: &Self| it.wait().map(|wait| (wait.state, wait.application.clone()));
-        place(self).is_some_and(|place_here| place(other) == Some(place_here))
+        let place = |it: &Self| it.wait().map(ThreadActivity::place);
+        self.wait().is_some() && place(self) == place(other)
     }
 
     /// How long a request is in service, by Little's law.

@@ -33,10 +33,10 @@ pub(super) const SPREAD: f64 = 0.1;
 pub(super) const SELDOM: f64 = 0.01;
 /// A wait limits little if less than this share of the requests is in it.
 pub(super) const AT_ONE_PLACE: f64 = 0.2;
-/// The same where only the time of a request alone shows how many wait, so that the share is less certain.
-pub(super) const AT_ONE_PLACE_BY_TIME: f64 = 0.25;
 /// The low end of the interval of that share must reach this, or the wait may be chance.
 pub(super) const AT_LEAST: f64 = AT_ONE_PLACE * MOST;
+/// The least share at one place where only the time of a request alone shows how many wait, so that the share is less certain.
+pub(super) const AT_ONE_PLACE_BY_TIME: f64 = 0.25;
 /// Requests that wait for a result, per thread that works on results, where the results are those of these threads.
 pub(super) const AWAITED_PER_THREAD: RangeInclusive<f64> = 0.6..=1.0 / 0.6;
 /// Waits per request of threads that work for requests: a request may have several tasks, each of which begins to wait several times.

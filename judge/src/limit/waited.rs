@@ -55,7 +55,7 @@ fn sampled_in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsSh
         time.parts.iter().filter(|part| is_long(&time, part) && is_certain(&time, &of_runs, part));
     let part = waits.find(|part| !keeps_carriers(&part.activity))?;
     let shows = |run: &&RequestTime| {
-        let same = run.parts.iter().filter(|it| is_same_place(&it.activity, &part.activity));
+        let same = run.parts.iter().filter(|it| it.activity.place() == part.activity.place());
         run.least_share(same.map(|it| it.time.ms).sum()) >= AT_ONE_PLACE
     };
     let showing = RunsShowing::new(of_runs.iter().filter(shows).count(), time.runs as usize);
@@ -78,7 +78,7 @@ fn is_long(time: &RequestTime, part: &RequestTimePart) -> bool {
 /// Is the wait no chance, in all runs together or in each of them?
 fn is_certain(time: &RequestTime, of_runs: &[RequestTime], part: &RequestTimePart) -> bool {
     let is_sure = |time: &RequestTime, it: &RequestTimePart| {
-        is_same_place(&it.activity, &part.activity)
+        it.activity.place() == part.activity.place()
             && it.time.interval.is_some_and(|interval| time.least_share(interval.low) >= AT_LEAST)
     };
     is_sure(time, part) || of_runs.iter().all(|run| run.parts.iter().any(|it| is_sure(run, it)))
@@ -108,11 +108,4 @@ fn waited(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Station 
     };
     let pool = runs.iter().find_map(|run| connections::pool_of(run, activity, threads));
     Station { queue: Some(queue), ..pool.unwrap_or_default() }
-}
-
-/// Are both at the same place? The holder, and the address that is read from, may differ from run to run.
-fn is_same_place(one: &ThreadActivity, other: &ThreadActivity) -> bool {
-    let place =
-        |it: &ThreadActivity| (it.state, it.resource.clone(), it.application.clone(), it.library.clone());
-    place(one) == place(other)
 }

@@ -60,12 +60,15 @@ impl CurrentLimits {
         matches!(self, Self::Judged { old_requests, .. } if *old_requests > 0)
     }
 
-    /// The rules that found something; `None` if it is too early.
+    /// The rules that found something of this kind; `None` if it is too early.
     #[must_use]
-    pub fn rules(&self) -> Option<Vec<Rule>> {
+    pub fn rules_where(&self, is_wanted: impl Fn(&Finding) -> bool) -> Option<Vec<Rule>> {
         match self {
             Self::TooEarly => None,
-            Self::Judged { findings, .. } => Some(findings.iter().map(Finding::rule).collect()),
+            Self::Judged { findings, .. } => {
+                let wanted = findings.iter().filter(|finding| is_wanted(finding));
+                Some(wanted.map(Finding::rule).collect())
+            }
         }
     }
 }

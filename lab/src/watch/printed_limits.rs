@@ -4,30 +4,39 @@ use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
 use threadcount_judge::finding::{Finding, Rule};
 use threadcount_judge::limit::station::Resource;
-use threadcount_model::record::wait_profile::ThreadState;
+use threadcount_model::record::wait_profile::ThreadActivity;
 
 /// How long a new place must last before it is printed: two places where about as many threads wait alternate between judgements.
 const LASTING: Duration = Duration::from_secs(5);
 
-type Place = (Option<ThreadState>, Option<String>, Option<String>);
+/// The wait of requests without its figures, or the name of a full pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Wait(ThreadActivity),
+    Pool(String),
+}
 
 /// The limits that were printed last.
 #[derive(Debug, Default)]
 pub struct PrintedLimits {
+    /// The rules that found something without a place; `None` if it was too early.
     rules: Option<Vec<Rule>>,
     places: Vec<Place>,
     has_old_requests: bool,
-    /// Different places found by the same rules, and since when.
+    /// Different places, whichever rules found them, and since when.
     other: Option<(Vec<Place>, Instant)>,
 }
 
 impl PrintedLimits {
     /// Whether the limits, or their places, differ from what was printed. If so, they count as printed from now on.
     pub fn is_news(&mut self, limits: &CurrentLimits, now: Instant) -> bool {
-        let (rules, places) = (limits.rules(), limits.findings().iter().filter_map(place).collect());
+        let rules = limits.rules_where(|finding| place(finding).is_none());
+        let places: Vec<Place> = limits.findings().iter().filter_map(place).collect();
         let has_old_requests = limits.has_old_requests();
-        let is_news =
-            rules != self.rules || has_old_requests != self.has_old_requests || self.has_moved(&places, now);
+        let is_news = rules != self.rules
+            || places.is_empty() != self.places.is_empty()
+            || has_old_requests != self.has_old_requests
+            || self.has_moved(&places, now);
         if is_news {
             *self = Self { rules, places, has_old_requests, other: None };
         }
@@ -49,12 +58,12 @@ impl PrintedLimits {
     }
 }
 
-/// The place where requests wait, without the figures, which change with each judgement.
+/// The place where requests wait: what is known of a wait, which decides its rule, changes from judgement to judgement.
 fn place(finding: &Finding) -> Option<Place> {
     let station = finding.fact.station()?;
     match (station.wait(), &station.resource) {
-        (Some(wait), _) => Some((Some(wait.state), wait.resource.clone(), wait.application.clone())),
-        (None, Resource::ConnectionPool(pool)) => Some((None, Some(pool.name.clone()), None)),
+        (Some(wait), _) => Some(Place::Wait(wait.place())),
+        (None, Resource::ConnectionPool(pool)) => Some(Place::Pool(pool.name.clone())),
         (None, _) => None,
     }
 }
@@ -65,7 +74,7 @@ mod tests {
     use threadcount_judge::finding::Fact;
     use threadcount_judge::limit::station::{ConnectionPool, Queue, Station};
     use threadcount_model::record::jvm::PoolKind;
-    use threadcount_model::record::wait_profile::ThreadActivity;
+    use threadcount_model::record::wait_profile::ThreadState;
 
     fn of(fact: Fact) -> CurrentLimits {
         let finding = Finding { variant: None, load: None, runs: None, fact };
@@ -109,6 +118,29 @@ mod tests {
         let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new(), old_requests: 0 };
         assert_eq!(printed_at(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
         assert_eq!(printed_at(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
+    }
+
+    /// About as many threads wait for a lock as for a connection. The pool's counters are a finding of their own beside the lock.
+    #[test]
+    fn waits_that_take_turns_are_said_once_whichever_rules_find_them() {
+        let name = "orders".to_owned();
+        let pool = ConnectionPool { library: PoolKind::Hikari, name, waiting: 40.0 };
+        let pool = of(Fact::Waiting(Station {
+            resource: Resource::ConnectionPool(pool),
+            ..Station::default()
+        }));
+        let at_pool = at("shop.Orders.find:42", 40.0);
+        let at_lock = at("shop.Orders.save:88", 40.0);
+        let findings = [at_lock.findings(), pool.findings()].concat();
+        let at_lock = at_lock.with_findings(findings);
+        let turn = |second: u32| if second.is_multiple_of(2) { at_pool.clone() } else { at_lock.clone() };
+        assert_eq!(printed_at(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
+        let counted = |station| of(Fact::ConcurrencyLimit(station));
+        let sampled = at("shop.Orders.find:42", 40.0);
+        let station = sampled.findings()[0].fact.station().cloned().expect("a station");
+        assert_eq!(printed_at(&[sampled, counted(station)]), [0], "the same wait");
+        let full = of(Fact::PoolCeiling(Station::default()));
+        assert_eq!(printed_at(&[at_lock, full]), [0, 1], "no wait");
     }
 
     #[test]

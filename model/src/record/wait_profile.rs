@@ -75,6 +75,12 @@ impl ThreadActivity {
         self.application.is_some() || self.library.is_some()
     }
 
+    /// The same activity at the same line in whichever run: the holder, and the address that is read from, may differ from run to run.
+    #[must_use]
+    pub fn place(&self) -> Self {
+        Self { holder: None, peer: None, ..self.clone() }
+    }
+
     /// Whether the awaited result is a response to an HTTP client.
     #[must_use]
     pub fn waits_for_http(&self) -> bool {
