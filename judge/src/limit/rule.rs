@@ -16,13 +16,14 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Vec<
     let pool = runs_of_variant.observed().in_most(|run| server_pool::in_run(run, runs_of_variant));
     let counted = if pool.is_none() { counted_in_runs(runs_of_variant, found) } else { None };
     let stations = each_once(counted, waited::in_runs(runs_of_variant));
-    let tail = unfair::tail(runs_of_variant);
-    let finding = |(station, runs): (Station, RunsShowing)| {
-        let is_handed_on = station.wait().is_some_and(|it| unfair::is_handed_on(it.state));
-        let station = Station { tail: tail.filter(|_| is_handed_on), ..station };
-        runs_of_variant.finding(station.into_fact(), runs)
+    let starving = unfair::in_runs(runs_of_variant);
+    // A wait of which no more than its place is known is named once, with those that starve in it.
+    let is_starving = |(station, _): &(Station, RunsShowing)| {
+        station.servers.is_none() && starving.as_ref().is_some_and(|(it, _)| it.is_same(station))
     };
-    pool.into_iter().chain(stations).map(finding).collect()
+    let others: Vec<_> = pool.into_iter().chain(stations).filter(|it| !is_starving(it)).collect();
+    let finding = |(station, runs): (Station, RunsShowing)| runs_of_variant.finding(station.into_fact(), runs);
+    others.into_iter().chain(starving).map(finding).collect()
 }
 
 /// Finds full stations in a window without a load.

@@ -139,6 +139,8 @@ pub struct Queue {
 pub struct Tail {
     pub p50_ms: f64,
     pub p99_ms: f64,
+    /// Share of the mean service time spent waiting for what other requests hold, at whatever line, 0 to 1.
+    pub waiting_share: f64,
 }
 
 impl Servers {

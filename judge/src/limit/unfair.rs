@@ -3,9 +3,10 @@
 //!
 //! In a queue that serves in order of arrival all wait about equally long. Requests that are slow by themselves spend their time elsewhere.
 
-use super::station::Tail;
+use super::station::{Queue, Station, Tail};
 use super::thresholds::MOST;
 use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::RunsShowing;
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_stats::request_time::request_time;
@@ -15,32 +16,46 @@ const SLOW_MS: f64 = 1_000.0;
 /// ... and this many times the median.
 const TIMES_MEDIAN: f64 = 20.0;
 
-/// The service times in the typical run, if requests starve in most of them.
-pub(super) fn tail(runs_of_variant: &VariantRuns<'_>) -> Option<Tail> {
+/// The wait of the typical run, if requests starve in most of them.
+pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
     // Requests of different kinds take different times, and each kind may have a lock of its own.
     let is_one_kind = runs_of_variant.load.more_requests.is_empty();
-    let tail = runs_of_variant.observed().in_most(tail_of_run).map(|it| it.0);
-    tail.filter(|_| is_one_kind)
+    runs_of_variant.observed().in_most(in_run).filter(|_| is_one_kind)
 }
 
-/// The service times of a run, if the mean, which is mostly that of the slow requests, is mostly spent waiting for other requests.
-fn tail_of_run(record: &Record) -> Option<Tail> {
+/// The longest wait for other requests, if the mean, which is mostly that of the slow requests, is mostly spent in such waits.
+fn in_run(record: &Record) -> Option<Station> {
     let (load, _) = record.observed_window()?;
     let times = load.service_time_ms.filter(|it| it.p99 >= SLOW_MS && it.p99 >= TIMES_MEDIAN * it.p50)?;
     let time = request_time(&[record]).filter(|time| time.counted == ThreadRole::Request)?;
-    let waits = time.parts.iter().filter(|part| is_handed_on(part.activity.state));
-    let waiting_share = time.least_share(waits.map(|part| part.time.ms).sum());
-    (waiting_share >= MOST).then_some(Tail { p50_ms: times.p50, p99_ms: times.p99 })
+    let waits = || time.parts.iter().filter(|part| is_handed_on(part.activity.state));
+    let waiting_share = time.least_share(waits().map(|part| part.time.ms).sum());
+    let longest = waits().next().filter(|_| waiting_share >= MOST)?;
+    let queue = Queue {
+        requests: longest.threads,
+        activity: Some(longest.activity.clone()),
+        time: Some(longest.time),
+        ..Queue::default()
+    };
+    Some(Station {
+        in_flight: Some(time.rate_per_s * time.service_time_ms / 1_000.0),
+        rate_per_s: Some(time.rate_per_s),
+        service_time_ms: Some(time.service_time_ms),
+        queue: Some(queue),
+        tail: Some(Tail { p50_ms: times.p50, p99_ms: times.p99, waiting_share }),
+        ..Station::default()
+    })
 }
 
 /// Does one request get what another one gives back?
-pub(super) const fn is_handed_on(state: ThreadState) -> bool {
+const fn is_handed_on(state: ThreadState) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore};
     matches!(state, Lock | Monitor | Pool | Queue | Semaphore)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{family, found_in_runs};
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
     use crate::finding::{Finding, Rule};
@@ -80,9 +95,47 @@ mod tests {
         assert_eq!(
             sentence(&finding),
             "requests spend 90 % of their time waiting for the monitor of Object: 90.0 ms of 100 ms, at shop.Orders.find:42. Most are \
-             fast and some starve: service time p50 13.0 ms, p99 3.40 s"
+             fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting for what others hold"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
+    }
+
+    fn rules(found: &[Finding]) -> Vec<Rule> {
+        found.iter().map(Finding::rule).collect()
+    }
+
+    #[test]
+    fn requests_that_starve_at_several_locks_are_named_though_none_of_these_waits_is_the_longest() {
+        let mut several = with(ThreadState::Socket, 45.0, 13.0, 3_400.0);
+        let profile = several.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
+        for line in ["shop.Cart.add:1", "shop.Cart.drop:2", "shop.Cart.list:3"] {
+            let activity = ThreadActivity {
+                state: ThreadState::Monitor,
+                application: Some(line.to_owned()),
+                ..profile.groups[0].activity.clone()
+            };
+            profile.groups.push(WaitGroup { activity, threads: vec![18.0; 10], ..profile.groups[0].clone() });
+        }
+        let found = found_in_runs(&[several.clone(), several.clone(), several], &[]);
+        assert_eq!(rules(&found), [Rule::RequestWaits, Rule::UnfairWaits]);
+        let starving = sentence(&found[1]);
+        assert!(
+            starving.starts_with("requests spend 18 % of their time waiting for the monitor"),
+            "{starving}"
+        );
+        assert!(starving.ends_with("They spend 54 % of the mean waiting for what others hold"), "{starving}");
+    }
+
+    #[test]
+    fn a_full_executor_keeps_its_finding_and_its_advice_where_requests_starve_as_well() {
+        let mut elastic = family("elastic-*", &[20.0], Some(("ThreadPoolExecutor", 20, 20)));
+        elastic.completed_per_s = Some(1_000.0);
+        let mut full = with(ThreadState::Monitor, 60.0, 13.0, 3_400.0);
+        full.jvm.as_mut().expect("it was read").thread_families = vec![elastic];
+        let found = found_in_runs(&[full.clone(), full.clone(), full], &[]);
+        assert_eq!(rules(&found), [Rule::ConcurrencyLimit, Rule::UnfairWaits]);
+        assert!(advice(&found[0]).starts_with("more threads for `elastic-*`"), "{found:?}");
+        assert!(advice(&found[1]).contains("a fair lock"), "{found:?}");
     }
 
     #[test]

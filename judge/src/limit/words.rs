@@ -221,11 +221,14 @@ impl Station {
         Some(format!("It is held at {}", wait.holder.as_ref()?))
     }
 
-    /// `Most are fast and some starve: service time p50 13.0 ms, p99 3.40 s`.
+    /// `Most are fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting for what others hold`.
     fn starving(&self) -> Option<String> {
         let tail = self.tail?;
         let (p50, p99) = (ms(tail.p50_ms), ms(tail.p99_ms));
-        Some(format!("Most are fast and some starve: service time p50 {p50}, p99 {p99}"))
+        let share = percent(tail.waiting_share);
+        Some(format!(
+            "Most are fast and some starve: service time p50 {p50}, p99 {p99}. They spend {share} of the mean waiting for what others hold"
+        ))
     }
 }
 
