@@ -19,7 +19,7 @@ impl Station {
             (Resource::ServerPool, _) => self.in_service.is_none().then(|| {
                 "a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full".to_owned()
             }),
-            (Resource::ConnectionPool(pool), _) => Some(larger_pool(pool.library)),
+            (Resource::ConnectionPool(pool), _) => Some(larger_pool(pool.library == PoolKind::Hikari)),
             (Resource::Threads(threads), _) => Some(self.more_threads(threads)),
             (Resource::Neighbour(it), Some(servers)) if servers.known_by != KnownBy::Arithmetic => Some(format!(
                 "more connections to {} in the settings of its client, if it can serve them",
@@ -76,7 +76,9 @@ impl Station {
         let at = line(wait).unwrap_or("the place where they wait");
         let peer = wait.peer.as_deref().unwrap_or("the other side");
         match wait.state {
-            ThreadState::Pool => larger_pool(PoolKind::Other),
+            ThreadState::Pool => {
+                larger_pool(wait.resource.as_deref().is_some_and(|it| PoolKind::Hikari.is_of_library(it)))
+            }
             ThreadState::Semaphore => format!("more permits, or permits of {at} held for a shorter time"),
             ThreadState::Lock | ThreadState::Monitor => {
                 format!("the lock at {at} held for a shorter time, or by fewer requests")
@@ -89,6 +91,9 @@ impl Station {
             ThreadState::Connect => format!(
                 "connections that {at} keeps. Also check the accept queue of the other side: a dropped SYN is sent again after a second"
             ),
+            ThreadState::Socket if self.servers.is_some() && wait.peer.is_some() => {
+                format!("more requests at once at {peer}, or fewer that need it")
+            }
             ThreadState::Socket => {
                 format!("a faster {peer}, which takes the time, or fewer calls of it at {at}")
             }
@@ -97,13 +102,13 @@ impl Station {
                     "fewer, larger reads or writes at {at}, a faster disk, or content that stays in memory"
                 )
             }
-            ThreadState::Future if wait.waits_for_http() => {
-                format!("a faster service behind {at}, which takes the time, or fewer calls of it")
-            }
             ThreadState::Future if self.servers.is_some() && is_of_client(wait) => format!(
                 "a higher limit of {} on connections, streams or requests, if what it calls can serve them",
                 wait.resource.as_deref().unwrap_or("the client")
             ),
+            ThreadState::Future if wait.waits_for_http() => {
+                format!("a faster service behind {at}, which takes the time, or fewer calls of it")
+            }
             _ if self.servers.is_some() => {
                 let shorter =
                     self.place().map_or_else(String::new, |it| format!(", or shorter work at {it}"));
@@ -117,11 +122,9 @@ impl Station {
     }
 }
 
-fn larger_pool(library: PoolKind) -> String {
-    let setting = match library {
-        PoolKind::Hikari => " (Spring Boot: spring.datasource.hikari.maximum-pool-size)",
-        _ => "",
-    };
+fn larger_pool(is_hikari: bool) -> String {
+    let setting =
+        if is_hikari { " (Spring Boot: spring.datasource.hikari.maximum-pool-size)" } else { "" };
     format!(
         "a larger pool{setting}, if what it connects to can serve it, or connections held for a shorter time"
     )

@@ -148,7 +148,7 @@ mod tests {
     fn where_threads_wait_for_a_client_its_limit_is_the_number_and_their_line_the_place() {
         let finding = found(&alone(record(vec![], vec![at_a_client(98.0)]), 25.0, 2.0)).expect("a finding");
         let expected = "about 10 requests run at once while 100 are in flight. 10 / 25.0 ms = 400/s. 90 are \
-            waiting for a result of gRPC at Shop.page:9";
+            waiting for a result of gRPC at Shop.page:9. Requests spend 98 % of their time there: 245 ms of 250 ms";
         assert_eq!(sentence(&finding), expected);
         assert!(
             advice(&finding).starts_with("a higher limit of gRPC on connections, streams"),
@@ -173,17 +173,29 @@ mod tests {
             ..alone(record(vec![], vec![at_a_client(98.0)]), 25.0, 2.0)
         };
         let sentences = |paced| sentence(&found(&with(paced)).expect("a finding"));
-        assert!(
-            sentences(20)
-                .starts_with("about 10 requests run at once (on 1 connection to 10.0.0.7:9000) while"),
-            "{}",
-            sentences(20)
-        );
-        assert!(sentences(0).starts_with("about 10 requests run at once while"), "it is idle");
+        assert!(sentences(20).starts_with("about 10 requests run at once while"), "{}", sentences(20));
+        assert!(sentences(20).ends_with("1 connection to 10.0.0.7:9000 is in use"), "{}", sentences(20));
+        assert!(!sentences(0).contains("10.0.0.7"), "it is idle");
         let mut counted = with(160);
         counted.neighbours.iter_mut().for_each(|it| it.most = 8);
         let counted = sentence(&found(&counted).expect("a finding"));
         assert!(counted.starts_with("about 8 requests run at once"), "one after the other: {counted}");
+    }
+
+    #[test]
+    fn the_limit_of_a_client_is_to_be_raised_and_not_the_service_behind_it_to_be_faster() {
+        let advice_at = |group: WaitGroup| {
+            let finding = found(&alone(record(vec![], vec![group]), 25.0, 2.0));
+            advice(&finding.expect("a limit"))
+        };
+        let mut streams = at_a_client(98.0);
+        streams.activity.resource = Some("Jetty HttpClient".to_owned());
+        let more_streams = "a higher limit of Jetty HttpClient on connections, streams or requests";
+        assert!(advice_at(streams).starts_with(more_streams));
+        let mut reads = group(ThreadState::Socket, "Shop.page:9", 98.0);
+        reads.activity.peer = Some("10.0.0.7:9000".to_owned());
+        let more_at_once = "more requests at once at 10.0.0.7:9000, or fewer that need it";
+        assert_eq!(advice_at(reads), more_at_once);
     }
 
     #[test]
@@ -265,8 +277,8 @@ mod tests {
         };
         let finding = found(&record(vec![], groups())).expect("a finding");
         let expected = "about 2 requests run at once (all at Shop.page:9) while 100 are in flight. 2 / 5.00 ms = \
-            400/s. 97 are waiting for an Apache HttpClient 4 connection at Shop.page:9";
-        assert_eq!(sentence(&finding), expected);
+            400/s. 97 are waiting for an Apache HttpClient 4 connection at Shop.page:9. Requests spend 97 % of their time there";
+        assert!(sentence(&finding).starts_with(expected), "{finding:?}");
         assert!(advice(&finding).starts_with("a larger pool"), "{finding:?}");
         let mut read = record(vec![], groups());
         let sample = PoolSample { t_s: 1.0, busy: Some(2), size: Some(2), queued: Some(97) };

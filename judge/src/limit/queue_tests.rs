@@ -29,7 +29,7 @@ fn elements_of_a_queue_that_let_requests_in_are_a_limit() {
     ];
     let finding = found(&record(vec![], groups)).expect("a finding");
     let expected = "about 6 requests run at once (all at Shop.query:20) while 100 are in flight. 6 / 15.0 ms = \
-        400/s. 94 are waiting for a queue at Tokens.take:8";
+        400/s. 94 are waiting for a queue at Tokens.take:8. Requests spend 94 % of their time there: 235 ms of 250 ms";
     assert_eq!(sentence(&finding), expected);
 }
 

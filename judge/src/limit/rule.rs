@@ -36,16 +36,20 @@ pub(crate) fn in_window(record: &Record) -> Vec<Fact> {
     pool.into_iter().chain(stations).map(Station::into_fact).collect()
 }
 
-/// The counted station and the waits, so that no two of them name one wait. A pool that counts itself is more certain than a count of the
-/// requests past the line that waits for it.
+/// The counted station with the time of its wait, and the other waits, so that no two of them name one wait. A pool that counts itself is
+/// more certain than a count of the requests past the line that waits for it.
 fn each_once<R>(counted: Option<(Station, R)>, waited: Vec<(Station, R)>) -> Vec<(Station, R)> {
     let is_pool_of = |wait: &Station, counted: &Station| {
         counted.resource == Resource::Awaited && wait.servers.is_some() && wait.is_same(counted)
     };
-    let counted = counted.filter(|(it, _)| !waited.iter().any(|(wait, _)| is_pool_of(wait, it)));
-    let is_counted =
-        |wait: &(Station, R)| counted.as_ref().is_some_and(|(counted, _)| counted.is_same(&wait.0));
-    let others: Vec<(Station, R)> = waited.into_iter().filter(|it| !is_counted(it)).collect();
+    let mut counted = counted.filter(|(it, _)| !waited.iter().any(|(wait, _)| is_pool_of(wait, it)));
+    let mut others = Vec::new();
+    for (wait, runs) in waited {
+        match &mut counted {
+            Some((counted, _)) if counted.is_same(&wait) => counted.add_time(wait),
+            _ => others.push((wait, runs)),
+        }
+    }
     counted.into_iter().chain(others).collect()
 }
 

@@ -127,8 +127,9 @@ pub struct Queue {
     pub activity: Option<ThreadActivity>,
     /// Share of the threads waiting there that have a request; `None` if unknown.
     pub request_share: Option<f64>,
-    /// Mean number of virtual threads that have no carrier because threads that wait here or run are pinned to all of them.
-    pub without_carrier: f64,
+    /// Mean number of virtual threads that have no carrier because threads that wait here or run are pinned to all of them; `None` if there
+    /// are none.
+    pub without_carrier: Option<f64>,
     /// Time that a request spends waiting there; `None` if no load was sent (`watch`).
     pub time: Option<TimeShare>,
 }
@@ -170,6 +171,14 @@ impl Station {
     #[must_use]
     pub fn wait(&self) -> Option<&ThreadActivity> {
         self.queue.as_ref()?.activity.as_ref()
+    }
+
+    /// Adds how long requests wait here, which samples show beside the number that is served.
+    pub(super) fn add_time(&mut self, wait: Self) {
+        self.service_time_ms = wait.service_time_ms;
+        if let Some(queue) = &mut self.queue {
+            queue.time = wait.queue.and_then(|it| it.time);
+        }
     }
 
     /// Whether the same threads wait for both stations.

@@ -55,7 +55,7 @@ fn the_longest_wait_is_named_with_its_milliseconds_its_line_and_what_to_try() {
         "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
          shop.Orders.find:42"
     );
-    assert!(advice(&finding).contains("larger pool"), "{}", advice(&finding));
+    assert!(advice(&finding).contains("hikari.maximum-pool-size"), "{}", advice(&finding));
     let lock = found_in_state(ThreadState::Lock, 30.0).expect("a finding");
     assert!(sentence(&lock).ends_with("at shop.Orders.find:42. It is held at shop.Orders.save:88"));
     assert!(found_in_state(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
@@ -242,7 +242,7 @@ fn a_full_pool_is_named_with_the_line_that_waits_for_it() {
     let (sentence, advice) =
         words_in_window(&watched(vec![waiting()], Vec::new())).expect("a pool that is not read");
     assert!(sentence.contains("waiting for a HikariCP connection at shop.Orders.find:42"), "{sentence}");
-    assert!(advice.contains("larger pool"), "{advice}");
+    assert!(advice.contains("hikari.maximum-pool-size"), "without counters as well: {advice}");
     let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
     let (sentence, _) = words_in_window(&watched(vec![waiting()], vec![of_another_library])).expect("a wait");
     assert!(!sentence.contains("agroal"), "{sentence}");

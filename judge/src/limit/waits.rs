@@ -48,7 +48,10 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     let share = flow.threads([place]) / flow.threads(in_service.iter().copied());
     is_limit.then(|| Station {
         in_service: Some(InService { activity: place.activity.clone(), share }),
-        queue: Some(Queue { without_carrier, ..flow.queue(wait, flow.in_flight - at_once) }),
+        queue: Some(Queue {
+            without_carrier: Some(without_carrier).filter(|it| *it > 0.0),
+            ..flow.queue(wait, flow.in_flight - at_once)
+        }),
         ..flow.station(Resource::Awaited, servers)
     })
 }

@@ -1,4 +1,4 @@
-use super::station::{ConnectionPool, KnownBy, LimitedThreads, Resource, Station};
+use super::station::{ConnectionPool, KnownBy, LimitedThreads, Resource, Servers, Station};
 use super::threads::is_full;
 use crate::words::activity::{line, what};
 use crate::words::finding::Words;
@@ -11,8 +11,9 @@ const ALL_AT: f64 = 0.95;
 
 impl Words for Station {
     fn sentence(&self) -> String {
-        let parts = [Some(self.fact()), self.gauge(), self.others(), self.holder(), self.starving()];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(". ")
+        let counted = [Some(self.fact()), self.gauge(), self.others(), self.shared_connections()];
+        let waits = [self.time_there(), self.holder(), self.starving()];
+        counted.into_iter().chain(waits).flatten().collect::<Vec<_>>().join(". ")
     }
 
     fn brief(&self) -> Option<String> {
@@ -112,12 +113,15 @@ impl Station {
         line(&self.in_service.as_ref()?.activity)
     }
 
-    /// `all at Elastic.load:6`.
+    /// `all at Elastic.load:6`; what blocks event loops as well.
     fn at(&self) -> Option<String> {
-        let (place, share) = (self.place()?, self.in_service.as_ref()?.share);
-        let share = if share >= ALL_AT { "all" } else { "most" };
+        let (place, in_service) = (self.place()?, self.in_service.as_ref()?);
         let is_one = self.servers.is_some_and(|it| it.count < 1.5);
-        Some(if is_one { format!("at {place}") } else { format!("{share} at {place}") })
+        let share = if in_service.share >= ALL_AT { "all" } else { "most" };
+        let share = Some(share).filter(|_| !is_one);
+        let doing = self.threads().filter(|it| it.is_event_loop).map(|_| what(&in_service.activity));
+        let words = [share, doing.as_deref(), Some("at"), Some(place)];
+        Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 
     /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`; without a load the share
@@ -126,10 +130,7 @@ impl Station {
         let (Some(queue), Some(wait)) = (&self.queue, self.wait()) else { return String::new() };
         let place = line(wait).unwrap_or("a place without a frame of the application");
         let waits = what(wait);
-        if let Some((time, service_ms)) = queue.time.zip(self.service_time_ms) {
-            // By chance there are a few more threads than requests; if there are many more, the rule finds nothing.
-            let spent_ms = time.ms.min(service_ms);
-            let (share, spent, all) = (percent(spent_ms / service_ms), ms(spent_ms), ms(service_ms));
+        if let Some((share, spent, all)) = self.time_spent() {
             return format!("requests spend {share} of their time {waits}: {spent} of {all}, at {place}");
         }
         let (waiting, all) = (queue.requests, self.in_flight.unwrap_or(queue.requests));
@@ -137,6 +138,21 @@ impl Station {
             "{} of the threads with a request are {waits} at {place}: {waiting:.1} of {all:.1}, on average",
             percent(waiting / all)
         )
+    }
+
+    /// The share of their time for which requests wait, that time, and all of it.
+    fn time_spent(&self) -> Option<(String, String, String)> {
+        let (time, service_ms) = self.queue.as_ref()?.time.zip(self.service_time_ms)?;
+        // By chance there are a few more threads than requests; if there are many more, the rule finds nothing.
+        let spent_ms = time.ms.min(service_ms);
+        Some((percent(spent_ms / service_ms), ms(spent_ms), ms(service_ms)))
+    }
+
+    /// `Requests spend 75 % of their time there: 375 ms of 500 ms`, where the fact is the number that is served.
+    fn time_there(&self) -> Option<String> {
+        let is_counted = self.resource == Resource::Awaited && self.servers.is_some();
+        let (share, spent, all) = self.time_spent().filter(|_| is_counted)?;
+        Some(format!("Requests spend {share} of their time there: {spent} of {all}"))
     }
 
     /// `all 10 connections of Pool (shop) are in use in 100 % of its readings, and 31 wait for one`.
@@ -183,8 +199,8 @@ impl Station {
             return Some(format!("{} wait in the queue of its {}", whole(queue.requests), class(executor)));
         };
         let at = line(wait).map_or_else(String::new, |place| format!(" at {place}"));
-        if queue.without_carrier >= 1.0 {
-            let others = whole(queue.without_carrier);
+        if let Some(others) = queue.without_carrier.filter(|it| *it >= 1.0) {
+            let others = whole(others);
             return Some(format!(
                 "Threads {}{at} keep their carriers, and {others} wait for a carrier",
                 what(wait)
@@ -210,10 +226,19 @@ impl Station {
         self.threads()?.executor.as_ref().filter(|it| !is_full(it, at_once))
     }
 
-    /// `on 5 connections to 10.0.0.7:9000`.
+    /// `on 5 connections to 10.0.0.7:9000`, if each carries one of the requests.
     fn connections(&self) -> Option<String> {
         let Resource::Neighbour(it) = &self.resource else { return None };
-        Some(format!("on {} to {}", plural(it.connections, "connection"), it.address))
+        let is_counted = self.servers.is_some_and(Servers::is_exact);
+        is_counted.then(|| format!("on {} to {}", plural(it.connections, "connection"), it.address))
+    }
+
+    /// `1 connection to 10.0.0.7:9000 is in use`, where nothing shows that all of the requests are on it.
+    fn shared_connections(&self) -> Option<String> {
+        let Resource::Neighbour(it) = &self.resource else { return None };
+        let are = if it.connections == 1 { "is" } else { "are" };
+        let in_use = || format!("{} to {} {are} in use", plural(it.connections, "connection"), it.address);
+        self.connections().is_none().then(in_use)
     }
 
     fn holder(&self) -> Option<String> {
