@@ -45,6 +45,7 @@ pub fn conclude(
         crossover: None,
         comparisons: compare(experiment, &records),
         findings,
+        findings_not_shown: 0,
         request_times,
         claims: claims(experiment, &records),
         skipped: skipped(experiment),

@@ -1,6 +1,7 @@
 //! `result.json` (`threadcount/result/3`): the outcome of one experiment. Every report is made from it alone.
 
 use schemars::JsonSchema;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure};
@@ -46,6 +47,9 @@ pub struct ResultDocument {
     /// The limits of each variant.
     #[serde(deserialize_with = "known_findings")]
     pub findings: Vec<Finding>,
+    /// Number of findings in a file of another version whose kinds or figures this version does not know.
+    #[serde(skip)]
+    pub findings_not_shown: usize,
     /// Where the time of a request goes, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTime>,
     /// Each claim with its measured figure.
@@ -58,9 +62,12 @@ pub struct ResultDocument {
     pub why_not: Vec<Doubt>,
 }
 
-/// Findings without those whose kinds or figures only an earlier version knew.
+/// Findings without those whose kinds or figures only another version knows.
 fn known_findings<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<Finding>, D::Error> {
     let all = Vec::<serde_json::Value>::deserialize(deserializer)?;
+    if all.iter().any(|it| !it["rule"].is_string() || !it["figures"].is_object()) {
+        return Err(D::Error::custom("each finding needs a `rule` and its `figures`"));
+    }
     Ok(all.into_iter().filter_map(|it| serde_json::from_value(it).ok()).collect())
 }
 

@@ -33,6 +33,7 @@ pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocume
         rounds: Vec::new(),
         comparisons: Vec::new(),
         findings: Vec::new(),
+        findings_not_shown: 0,
         request_times: Vec::new(),
         claims: Vec::new(),
         skipped: Vec::new(),

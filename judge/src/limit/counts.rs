@@ -37,10 +37,10 @@ impl Counts {
 
     /// Whether nearly all samples have about the same number.
     pub fn are_steady(&self) -> bool {
-        let is_alike = |it: f64, median: f64| is_about(it, median, self.are_exact);
-        let alike = |median: f64| self.sorted.iter().filter(|it| is_alike(**it, median)).count();
-        let share = self.median().map(|median| alike(median) as f64 / self.sorted.len() as f64);
-        self.sorted.len() >= FEWEST_SAMPLES && share.is_some_and(|it| it >= STEADY)
+        let median = self.median();
+        let is_alike = |it: &&f64| median.is_some_and(|median| is_about(**it, median, self.are_exact));
+        let share = self.sorted.iter().filter(is_alike).count() as f64 / self.sorted.len() as f64;
+        self.sorted.len() >= FEWEST_SAMPLES && share >= STEADY
     }
 
     /// Whether the number of requests that run independently would seldom vary as little.

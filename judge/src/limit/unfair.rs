@@ -3,8 +3,9 @@
 //!
 //! In a queue that serves in order of arrival all wait about equally long. Requests that are slow by themselves spend their time elsewhere.
 
-use super::station::{Queue, Station, Tail};
+use super::station::{Station, Tail};
 use super::thresholds::MOST;
+use super::waited;
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::RunsShowing;
 use threadcount_model::record::Record;
@@ -31,20 +32,8 @@ fn in_run(record: &Record) -> Option<Station> {
     let waits = || time.parts.iter().filter(|part| is_handed_on(part.activity.state));
     let waiting_share = time.least_share(waits().map(|part| part.time.ms).sum());
     let longest = waits().next().filter(|_| waiting_share >= MOST)?;
-    let queue = Queue {
-        requests: longest.threads,
-        activity: Some(longest.activity.clone()),
-        time: Some(longest.time),
-        ..Queue::default()
-    };
-    Some(Station {
-        in_flight: Some(time.rate_per_s * time.service_time_ms / 1_000.0),
-        rate_per_s: Some(time.rate_per_s),
-        service_time_ms: Some(time.service_time_ms),
-        queue: Some(queue),
-        tail: Some(Tail { p50_ms: times.p50, p99_ms: times.p99, waiting_share }),
-        ..Station::default()
-    })
+    let tail = Some(Tail { p50_ms: times.p50, p99_ms: times.p99, waiting_share });
+    Some(Station { tail, ..waited::in_part(&[record], &time, longest) })
 }
 
 /// Does one request get what another one gives back?

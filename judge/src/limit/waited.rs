@@ -59,14 +59,19 @@ fn sampled_in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsSh
         run.least_share(same.map(|it| it.time.ms).sum()) >= AT_ONE_PLACE
     };
     let showing = RunsShowing::new(of_runs.iter().filter(shows).count(), time.runs as usize);
-    let station = Station {
+    (2 * showing.showing >= showing.complete).then(|| (in_part(runs, &time, part), showing))
+}
+
+/// The station that requests wait for in this part of their time.
+pub(super) fn in_part(runs: &[&Record], time: &RequestTime, part: &RequestTimePart) -> Station {
+    let station = waited(runs, &part.activity, part.threads);
+    Station {
         in_flight: Some(time.rate_per_s * time.service_time_ms / 1_000.0),
         rate_per_s: Some(time.rate_per_s),
         service_time_ms: Some(time.service_time_ms),
-        ..waited(runs, &part.activity, part.threads)
-    };
-    let queue = station.queue.map(|it| Queue { time: Some(part.time), ..it });
-    (2 * showing.showing >= showing.complete).then_some((Station { queue, ..station }, showing))
+        queue: station.queue.map(|it| Queue { time: Some(part.time), ..it }),
+        ..station
+    }
 }
 
 /// Do requests wait there for others, and for long?

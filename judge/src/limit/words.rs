@@ -11,7 +11,7 @@ const ALL_AT: f64 = 0.95;
 
 impl Words for Station {
     fn sentence(&self) -> String {
-        let counted = [Some(self.fact()), self.gauge(), self.others(), self.shared_connections()];
+        let counted = [Some(self.fact()), self.gauge(), self.others(), self.connections(false)];
         let waits = [self.time_there(), self.holder(), self.starving()];
         counted.into_iter().chain(waits).flatten().collect::<Vec<_>>().join(". ")
     }
@@ -71,7 +71,7 @@ impl Station {
             (_, Some(servers)) => {
                 let (requests, run) = if number == "1" { ("request", "runs") } else { ("requests", "run") };
                 let at_most = if servers.is_exact() { "never more than" } else { "about" };
-                let which = [self.threads().map(LimitedThreads::quoted), self.connections(), self.at()];
+                let which = [self.threads().map(LimitedThreads::quoted), self.connections(true), self.at()];
                 let which: Vec<String> = which.into_iter().flatten().collect();
                 let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
                 format!(
@@ -226,19 +226,13 @@ impl Station {
         self.threads()?.executor.as_ref().filter(|it| !is_full(it, at_once))
     }
 
-    /// `on 5 connections to 10.0.0.7:9000`, if each carries one of the requests.
-    fn connections(&self) -> Option<String> {
+    /// `on 5 connections to 10.0.0.7:9000` if each carries one of the requests, or else `5 connections to 10.0.0.7:9000 are in use`.
+    fn connections(&self, are_counted: bool) -> Option<String> {
         let Resource::Neighbour(it) = &self.resource else { return None };
-        let is_counted = self.servers.is_some_and(Servers::is_exact);
-        is_counted.then(|| format!("on {} to {}", plural(it.connections, "connection"), it.address))
-    }
-
-    /// `1 connection to 10.0.0.7:9000 is in use`, where nothing shows that all of the requests are on it.
-    fn shared_connections(&self) -> Option<String> {
-        let Resource::Neighbour(it) = &self.resource else { return None };
+        let to = format!("{} to {}", plural(it.connections, "connection"), it.address);
         let are = if it.connections == 1 { "is" } else { "are" };
-        let in_use = || format!("{} to {} {are} in use", plural(it.connections, "connection"), it.address);
-        self.connections().is_none().then(in_use)
+        let words = if are_counted { format!("on {to}") } else { format!("{to} {are} in use") };
+        (self.servers.is_some_and(Servers::is_exact) == are_counted).then_some(words)
     }
 
     fn holder(&self) -> Option<String> {

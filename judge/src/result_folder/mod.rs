@@ -184,7 +184,10 @@ impl ResultFolder {
             }
             None => return Err(wrong("it has no `schema`".to_owned())),
         }
-        serde_json::from_str(text).map_err(|error| wrong(json(error)))
+        let document: ResultDocument = serde_json::from_str(text).map_err(|error| wrong(json(error)))?;
+        let all = version.findings.as_array().map_or(0, Vec::len);
+        let findings_not_shown = all.saturating_sub(document.findings.len());
+        Ok(ResultDocument { findings_not_shown, ..document })
     }
 }
 
@@ -202,6 +205,8 @@ pub fn file_name(name: &str) -> String {
 #[serde(expecting = "the object of a result, with its `schema`")]
 struct VersionOnly {
     schema: Option<String>,
+    #[serde(default)]
+    findings: serde_json::Value,
 }
 
 const THREADCOUNT: &str = concat!("Threadcount ", env!("CARGO_PKG_VERSION"));
@@ -211,6 +216,7 @@ mod tests {
     use super::*;
     use crate::conclude::{Origin, conclude};
     use place::IfTaken::Refuse;
+    use serde_json::{Value, json};
     use threadcount_model::experiment::Experiment;
     use threadcount_model::machine::Machine;
 
@@ -244,6 +250,26 @@ mod tests {
         let folder = ResultFolder::create(&dir.path().join("a/b"), Refuse).unwrap();
         folder.save(&document()).unwrap();
         assert_eq!(ResultFolder::read(folder.path()).unwrap(), document());
+    }
+
+    #[test]
+    fn findings_of_another_version_are_counted_and_damaged_ones_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let read_with = |findings: Value| {
+            let mut result = serde_json::to_value(document()).unwrap();
+            result["findings"] = findings;
+            fs::write(dir.path().join(RESULT_FILE), result.to_string()).unwrap();
+            ResultFolder::read(dir.path())
+        };
+        let finding = |rule: &str, figures: Value| json!({"runs": null, "rule": rule, "figures": figures});
+        let known = finding("accept-queue", json!({"overflows": 7, "syn_retransmits": 9, "clients": 200}));
+        let gone = finding("kind-or-size", json!({}));
+        let older = finding("pool-ceiling", json!({"threads": 200.0}));
+        let read = read_with(json!([known, gone, older])).unwrap();
+        assert_eq!((read.findings.len(), read.findings_not_shown), (1, 2));
+        assert_eq!(read_with(json!([known])).unwrap().findings_not_shown, 0);
+        let damaged = read_with(json!([known, {"rule": "pool-ceiling"}])).unwrap_err();
+        assert!(damaged.to_string().contains("each finding needs a `rule` and its `figures`"), "{damaged}");
     }
 
     #[test]

@@ -22,12 +22,20 @@ pub struct Remark {
     pub serious: bool,
 }
 
-/// One remark per kind of doubt, the most important first; then one that counts the runs' warnings.
+/// One remark per kind of doubt, the most important first; then one that counts the runs' warnings, and one that counts findings of another
+/// version.
 #[must_use]
 pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
     let kinds = document.why_not.chunk_by(|a, b| a.reason.rank() == b.reason.rank());
     let doubts = kinds.map(|kind| remark(document, &kind.iter().collect::<Vec<_>>()));
-    doubts.chain(warnings(document)).collect()
+    doubts.chain(warnings(document)).chain(findings_not_shown(document)).collect()
+}
+
+/// The number of findings that another version stored with figures of its own.
+pub(super) fn findings_not_shown(document: &ResultDocument) -> Option<Remark> {
+    let number = document.findings_not_shown;
+    let text = format!("{number} of another version not shown, as this one does not know their kind or figures");
+    (number > 0).then(|| Remark { runs: "findings".to_owned(), text, serious: false })
 }
 
 fn remark(document: &ResultDocument, kind: &[&Doubt]) -> Remark {

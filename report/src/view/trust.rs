@@ -1,6 +1,6 @@
 //! Trust in a result: its grade and what lowers it, requests, the generator's health, the spread of rounds, problems of runs.
 
-use super::remarks::{Remark, remarks, runs_with};
+use super::remarks::{Remark, findings_not_shown, remarks, runs_with};
 use crate::crossover;
 use crate::load_words::{load_words, runs_words};
 use crate::observing::observations;
@@ -88,7 +88,7 @@ fn of_runs(document: &ResultDocument) -> Trust {
         requests: sent.sentence(&document.records),
         basis: basis.chain(rounds(document)).chain(shares(document)).collect(),
         remarks: remarks(document),
-        all_remarks: document.why_not.iter().map(reasons::doubt).chain(warnings(document)).collect(),
+        all_remarks: all_remarks(document),
         observation: observations(document),
     }
 }
@@ -222,6 +222,12 @@ impl<'a> Sent<'a> {
     }
 }
 
+/// Each doubt, each warning, and the number of findings that are not shown.
+fn all_remarks(document: &ResultDocument) -> Vec<String> {
+    let not_shown = findings_not_shown(document).map(|it| format!("{}: {}", it.runs, it.text));
+    document.why_not.iter().map(reasons::doubt).chain(warnings(document)).chain(not_shown).collect()
+}
+
 /// Each warning once, with the variants and loads that it concerns.
 fn warnings(document: &ResultDocument) -> Vec<String> {
     let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
@@ -292,6 +298,18 @@ mod tests {
             ]
         );
         assert!(sentences(&[]).is_empty());
+    }
+
+    #[test]
+    fn findings_that_are_not_shown_are_counted_in_both_lists_of_remarks() {
+        let with = |findings_not_shown| ResultDocument {
+            findings_not_shown,
+            ..document("{a: {}}", "[{clients: 4, duration: 1s}]", &[])
+        };
+        let expected = "findings: 2 of another version not shown, as this one does not know their kind or figures";
+        assert_eq!(all_remarks(&with(2)).last().map(String::as_str), Some(expected));
+        assert!(remarks(&with(2)).iter().any(|it| it.runs == "findings"));
+        assert!(!remarks(&with(0)).iter().any(|it| it.runs == "findings"));
     }
 
     #[test]

@@ -169,6 +169,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
         rounds: rounds(loads, sizes),
         request_times: Vec::new(),
         findings: findings(),
+        findings_not_shown: 0,
         claims: claims(),
         skipped: vec![Skipped {
             variant: "nginx".into(),
