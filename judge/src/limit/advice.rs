@@ -123,8 +123,7 @@ impl Station {
 }
 
 fn larger_pool(is_hikari: bool) -> String {
-    let setting =
-        if is_hikari { " (Spring Boot: spring.datasource.hikari.maximum-pool-size)" } else { "" };
+    let setting = if is_hikari { " (Spring Boot: spring.datasource.hikari.maximum-pool-size)" } else { "" };
     format!(
         "a larger pool{setting}, if what it connects to can serve it, or connections held for a shorter time"
     )

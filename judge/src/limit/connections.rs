@@ -1,9 +1,7 @@
 //! Connections as stations: pools that count themselves, and connections to neighbours that the kernel counts.
 
 use super::flow::Flow;
-use super::station::{
-    ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station, is_condition,
-};
+use super::station::{ConnectionPool, KnownBy, LimitedConnections, Resource, Servers, Station, is_condition};
 use super::thresholds::{FEWER, FEWEST_QUEUED, FEWEST_WAITING, MOST, is_about_as_many};
 use crate::evidence::variant_runs::{full_share, is_request_pool, mean_of};
 use threadcount_model::record::Record;

@@ -22,7 +22,8 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Vec<
         station.servers.is_none() && starving.as_ref().is_some_and(|(it, _)| it.is_same(station))
     };
     let others: Vec<_> = pool.into_iter().chain(stations).filter(|it| !is_starving(it)).collect();
-    let finding = |(station, runs): (Station, RunsShowing)| runs_of_variant.finding(station.into_fact(), runs);
+    let finding =
+        |(station, runs): (Station, RunsShowing)| runs_of_variant.finding(station.into_fact(), runs);
     others.into_iter().chain(starving).map(finding).collect()
 }
 

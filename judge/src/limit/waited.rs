@@ -23,8 +23,7 @@ pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Vec<(Station, RunsSh
         let in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
         connections::full(run, FEWEST_WAITING.max(AT_ONE_PLACE * in_flight))
     });
-    let counted =
-        counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(&it.0, &counted.0)));
+    let counted = counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(&it.0, &counted.0)));
     sampled.into_iter().chain(counted).collect()
 }
 

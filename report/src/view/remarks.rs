@@ -34,7 +34,8 @@ pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
 /// The number of findings that another version stored with figures of its own.
 pub(super) fn findings_not_shown(document: &ResultDocument) -> Option<Remark> {
     let number = document.findings_not_shown;
-    let text = format!("{number} of another version not shown, as this one does not know their kind or figures");
+    let text =
+        format!("{number} of another version not shown, as this one does not know their kind or figures");
     (number > 0).then(|| Remark { runs: "findings".to_owned(), text, serious: false })
 }
 

@@ -306,7 +306,8 @@ mod tests {
             findings_not_shown,
             ..document("{a: {}}", "[{clients: 4, duration: 1s}]", &[])
         };
-        let expected = "findings: 2 of another version not shown, as this one does not know their kind or figures";
+        let expected =
+            "findings: 2 of another version not shown, as this one does not know their kind or figures";
         assert_eq!(all_remarks(&with(2)).last().map(String::as_str), Some(expected));
         assert!(remarks(&with(2)).iter().any(|it| it.runs == "findings"));
         assert!(!remarks(&with(0)).iter().any(|it| it.runs == "findings"));
