@@ -179,10 +179,8 @@ fn estimates_are_no_counts() {
 /// The samples do not know the code of this pool: its threads wait for a notification.
 #[test]
 fn a_pool_that_counts_itself_is_named_once_and_not_as_a_number_of_requests_as_well() {
-    let groups = vec![
-        group(ThreadState::Wait, "Ftp.borrow:9", 90.0),
-        group(ThreadState::Socket, "Ftp.send:12", 10.0),
-    ];
+    let groups =
+        vec![group(ThreadState::Wait, "Ftp.borrow:9", 90.0), group(ThreadState::Socket, "Ftp.send:12", 10.0)];
     let mut pooled = record(vec![], groups);
     assert!(found(&pooled).is_some(), "ten requests are counted");
     let sample = PoolSample { t_s: 1.0, busy: Some(10), size: Some(10), queued: Some(88) };

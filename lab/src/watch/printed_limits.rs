@@ -125,10 +125,8 @@ mod tests {
     fn waits_that_take_turns_are_said_once_whichever_rules_find_them() {
         let name = "orders".to_owned();
         let pool = ConnectionPool { library: PoolKind::Hikari, name, waiting: 40.0 };
-        let pool = of(Fact::Waiting(Station {
-            resource: Resource::ConnectionPool(pool),
-            ..Station::default()
-        }));
+        let pool =
+            of(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }));
         let at_pool = at("shop.Orders.find:42", 40.0);
         let at_lock = at("shop.Orders.save:88", 40.0);
         let findings = [at_lock.findings(), pool.findings()].concat();
