@@ -105,13 +105,15 @@ fn headline(verdict: &Verdict) -> String {
             waits(*waiters),
             address(to.as_deref())
         ),
+        Verdict::RequestsStand { requests: 0, unanswered, unread: 0, seconds, others, .. } => format!(
+            "On {} whose client sent last nothing came back for {seconds:.1} s, and no thread {} on them; \
+             whether a response is owed is not visible.",
+            plural(*unanswered as u64, "connection"),
+            if others.is_empty() { "works" } else { "is known to work" }
+        ),
         Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, others, .. } => format!(
-            "{} no answer for {seconds:.1} s, and no thread {} on them; cause unknown.",
-            if unanswered.max(unread) == &1 {
-                "1 request got".to_owned()
-            } else {
-                format!("{} requests got", count(*unanswered.max(unread) as u64))
-            },
+            "{} got no answer for {seconds:.1} s, and no thread {} on them; cause unknown.",
+            plural(*unanswered.max(unread) as u64, "request"),
             if others.is_empty() { "works" } else { "is known to work" }
         ),
         Verdict::RequestsStand { requests, groups, own_calls, .. } => format!(
@@ -381,6 +383,39 @@ mod tests {
             others: Vec::new(),
             seconds: 2.8,
         }
+    }
+
+    /// An idle WebSocket whose client sent last, a long poll and a request that was lost look alike from outside.
+    #[test]
+    fn silent_connections_may_be_websockets_and_are_requests_only_where_bytes_lie_unread() {
+        let silent = |unread| {
+            let stand = requests_stand(0, group("shop.Page.get(Page.java:9)"));
+            let Verdict::RequestsStand { oldest_seconds, own_calls, others, seconds, .. } = stand else {
+                unreachable!("made just now")
+            };
+            let groups = Vec::new();
+            text(&[Verdict::RequestsStand {
+                requests: 0,
+                groups,
+                unanswered: 8,
+                oldest_seconds,
+                unread,
+                not_accepted: 0,
+                answered: Some(20),
+                own_calls,
+                others,
+                seconds,
+            }])
+        };
+        let read = silent(0);
+        assert!(read.starts_with("On 8 connections whose client sent last nothing came back"), "{read}");
+        assert!(
+            read.contains("  they may be idle WebSockets, long polls, or requests that were lost\n"),
+            "{read}"
+        );
+        let unread = silent(9);
+        assert!(unread.starts_with("9 requests got no answer for 2.8 s"), "{unread}");
+        assert!(!unread.contains("WebSockets"), "{unread}");
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn a_native_frame_that_blocks_still_pins_java_25_and_is_named() {
 #[test]
 fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is_gone_on_25() {
     let variants = format!("{VIRTUAL_ON_BOTH}, platform-25: {{threads: platform, jdk: 25}}");
-    let output = ExperimentOutput::tomcat(&variants, &format!("/contended?{LONG}"), 1, &[21, 25], &[]);
+    let output = ExperimentOutput::tomcat(&variants, &format!("/contended?{LONG}"), 5, &[21, 25], &[]);
     let sentence = output.sentence("pinned-carriers", "virtual-21");
     assert!(sentence.contains("from the states of the carriers"), "{sentence}");
     assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &sentence), "{sentence}");
@@ -227,7 +227,7 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
 #[test]
 fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
     let starved = "platform: {threads: platform, jdk: 25}";
-    let output = ExperimentOutput::tomcat(starved, &format!("/starved?{LONG}"), 1, &[25], &[]);
+    let output = ExperimentOutput::tomcat(starved, &format!("/starved?{LONG}"), 5, &[25], &[]);
     let sentence = output.sentence("concurrency-limit", "platform");
     assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", &sentence), "{sentence}");
     // Ten requests in flight, four of them with a permit.

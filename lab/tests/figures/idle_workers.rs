@@ -49,7 +49,7 @@ fn measured(java: u16) -> ResultDocument {
         &format!(
             "question: q\nserver: {{command: \"java -XX:TieredStopAtLevel=1 -cp {} Idle {{port}}\"}}\njdk: {java}\nrequest: /\n\
              warmup: 0s\nruns: 1\ndrop: 0\nvariants: {{idle: {{env: {{MODE: idle}}}}, permits: {{env: {{MODE: permits}}}}}}\n\
-             loads: [{{clients: 10, duration: 1s}}]\n",
+             loads: [{{clients: 10, duration: 5s}}]\n",
             classes.path().display()
         ),
         ProbeChoice::Light,

@@ -27,7 +27,7 @@ fn findings(modes: &[&str], feature: u16) -> Vec<(String, Value)> {
     };
     let variants: Vec<String> = modes.iter().map(variant).collect();
     let mut compare = Command::new(cargo_bin("threadcount"));
-    compare.args(["compare", "--url", "http://127.0.0.1:{port}/", "-c", CLIENTS, "-d", "3s"]);
+    compare.args(["compare", "--url", "http://127.0.0.1:{port}/", "-c", CLIENTS, "-d", "5s"]);
     compare.args(["--runs", "1", "--warmup", "1s", "--out", "out"]).current_dir(folder.path());
     compare.env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     variants.iter().for_each(|variant| {

@@ -87,6 +87,7 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             groups.iter().map(standing).chain(scheduled).collect()
         }
         Verdict::RequestsStand {
+            requests,
             groups,
             unanswered,
             oldest_seconds,
@@ -100,6 +101,9 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(others.iter().map(other));
             lines.extend(oldest(*unanswered, *oldest_seconds));
             lines.extend(sockets(*unread, *not_accepted, *answered));
+            if *requests == 0 && *unread == 0 {
+                lines.push("they may be idle WebSockets, long polls, or requests that were lost".to_owned());
+            }
             lines
         }
         Verdict::LeakedPermits { at, waiting, .. } => {
