@@ -177,13 +177,13 @@ impl ResultDocument {
         runs::complete(&self.records, variant, load)
     }
 
-    /// The figure of each of these runs that has one.
+    /// The figures of the counted runs; a run without this figure is left out.
     #[must_use]
     pub fn figures(&self, variant: &str, load: &str, metric: Metric) -> Vec<f64> {
         runs::figures(&self.counted_runs(variant, load), metric)
     }
 
-    /// The mean of these figures; `None` if there are none.
+    /// The mean over the counted runs; `None` if none of them has the figure.
     #[must_use]
     pub fn mean(&self, variant: &str, load: &str, metric: Metric) -> Option<f64> {
         runs::mean(&self.figures(variant, load, metric))

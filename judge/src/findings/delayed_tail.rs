@@ -1,4 +1,5 @@
-//! One cause delays most of the requests beyond the 99th percentile; found by comparing the times of both.
+//! One cause delays most of the requests beyond the 99th percentile. It is found by comparing when requests were slow and when the cause
+//! occurred.
 
 use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::VariantRuns;
@@ -27,9 +28,9 @@ pub struct DelayedTail {
     pub p99_ms: f64,
 }
 
-/// With fewer sampled requests a coincidence shows nothing.
+/// With fewer sampled requests, a coincidence may be chance.
 const FEWEST_REQUESTS: u64 = 20;
-/// A 99th percentile that stands out is also this much longer than the median.
+/// A 99th percentile that stands out is also longer than the median by at least this.
 const LONGER_BY_MS: f64 = 2.0;
 
 /// `named` are the findings of other rules for the same variant and load.

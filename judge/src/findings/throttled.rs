@@ -1,4 +1,4 @@
-//! The CPU quota is used up: everything in the server's control group waits for the next period, however idle the machine is.
+//! The CPU quota is used up: everything in the server's control group waits for the next period, even if the machine is idle.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
@@ -24,7 +24,7 @@ pub struct CpuThrottling {
     pub generator_shares_quota: bool,
 }
 
-/// Throttling in a smaller share of the periods is chance: a burst of the compiler is enough for one.
+/// Throttling in a smaller share of the periods is chance; a single burst of the compiler may cause it.
 const OFTEN: f64 = 0.05;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {

@@ -1,6 +1,7 @@
-//! The server's own pool of threads: full by its counters, or by arithmetic, as it can do no more than threads / service time (Little's law).
+//! The server's own pool of threads as the limit. It is full by its counters, or by arithmetic: it can handle at most threads / service
+//! time requests per second (Little's law).
 //!
-//! Counters overrule the arithmetic, because a throughput can come near a ceiling by chance.
+//! Counters overrule the arithmetic, because a throughput can come near that ceiling by chance.
 
 use super::flow::{requests, threads};
 use super::station::{InService, KnownBy, Resource, Servers, Station};
@@ -40,7 +41,8 @@ fn in_use(record: &Record, figures: &RunFigures) -> Option<Station> {
     })
 }
 
-/// The wait of most of the pool's threads, if other threads of the process hold what they wait for: more threads would wait as well.
+/// The wait of most of the pool's threads, if other threads of the process hold what they wait for, so that additional threads would wait
+/// too.
 fn waiting(record: &Record, count: f64) -> Option<InService> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
     let mut contended = requests(profile).filter(|it| it.activity.state.is_contention());
@@ -64,7 +66,7 @@ mod tests {
         found.into_iter().find(|it| it.rule() == Rule::PoolCeiling)
     }
 
-    /// 400 clients on Tomcat's 200 threads, as measured.
+    /// The measured record of 400 clients on Tomcat's 200 threads.
     fn platform() -> Record {
         with_pool(run(3961.0, 50.2, 100.6, 0.9), Some(200), 223)
     }
