@@ -16,8 +16,7 @@ const JAR: &str = "probe.jar";
 /// Without `-l`, which would walk the whole heap at a safepoint to find synchronizers: the probe names their owners, and the JVM looks for
 /// deadlocks of platform threads in any case.
 const THREAD_PRINT: &str = "Thread.print";
-/// The longest time for the dump of all threads. Java code writes it and may hang as well, so time must be left for what the JVM prints
-/// without Java code.
+/// The longest time for the dump of all threads. Java code writes it and may hang; what the JVM prints without Java code needs time too.
 const LONGEST_DUMP: Duration = Duration::from_secs(5);
 /// The longest time for the probe's snapshot of locks, which takes several seconds on a full CPU.
 const LONGEST_LOCKS: Duration = Duration::from_secs(8);

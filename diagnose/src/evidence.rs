@@ -74,8 +74,7 @@ impl Thread {
         self.frames.iter().filter(|frame| frame.is_application()).collect()
     }
 
-    /// The methods of the application on its stack. The outermost one is left out if there are others, because all threads of a pool have
-    /// it, whatever they do.
+    /// The methods of the application on its stack. The outermost is left out if there are others, because all threads of a pool have it.
     #[must_use]
     pub fn code(&self) -> Vec<&str> {
         let own = self.frames.iter().filter(|frame| frame.is_application());

@@ -39,8 +39,7 @@ fn locked_by(call: &str) -> Option<u32> {
     (number == LOCKS).then_some(descriptor)
 }
 
-/// The process other than `waiter` that holds a lock of this file (device and inode), from the lines of `/proc/locks`. Lines with an arrow
-/// belong to processes that wait.
+/// The process other than `waiter` with a lock of this file, by the lines of `/proc/locks`. Lines with an arrow are waiting processes.
 fn holder(locks: &str, file: &str, waiter: u32) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();

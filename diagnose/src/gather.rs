@@ -1,5 +1,5 @@
-//! Gathers the evidence about a JVM: three thread dumps within about three seconds, if the heap has room for them, a snapshot of locks, CPU
-//! use and collections.
+//! Gathers the evidence about a JVM: three thread dumps within three seconds if the heap has room, a snapshot of locks, CPU and
+//! collections.
 
 use super::child_process;
 use super::commands::Commands;
@@ -345,8 +345,7 @@ fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
     all.map(|it| it.dumped.iter().map(thread).collect()).collect()
 }
 
-/// The objects that threads waited for before they ended: somebody must have given them. A thread with a time limit may have given up, so
-/// it does not count.
+/// The objects that threads waited for before they ended: somebody gave them. Threads with a time limit may have given up and do not count.
 fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet<String> {
     let Some((last, earlier)) = snapshots.split_last().filter(|(last, _)| last.is_whole) else {
         return HashSet::new();
@@ -365,8 +364,7 @@ fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet
     ended.filter_map(|(_, _, lock)| lock.cloned()).collect()
 }
 
-/// The circles that the JVM found in every snapshot. They are compared by their threads, because the addresses of objects change when these
-/// are moved.
+/// The circles that the JVM found in every snapshot, compared by their threads, because the addresses of objects change.
 fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
     let ids = |circle: &PrintedCircle| circle.iter().map(|it| it.0).collect::<BTreeSet<_>>();
     let mut all = snapshots.iter().rev().map(|it| it.circles.clone());

@@ -78,8 +78,7 @@ impl KernelReading {
         Self { pid, limits, major_faults: major_faults(pid), in_disk, at: Instant::now() }
     }
 
-    /// All facts that are known by now. `run_times` has the readings of the threads, by their ids in the process, with the time of each
-    /// reading.
+    /// All facts that are known by now. `run_times` are readings of the threads, by their ids in the process, each with its time.
     pub fn facts(
         &self,
         run_times: &[(Duration, HashMap<u32, RunTime>)],

@@ -38,8 +38,7 @@ pub(crate) fn is_application(method: &str) -> bool {
         || begins_like(method, &SAMPLES)
 }
 
-/// Whether the method belongs to a server. If such a frame is below the application's frames, the server has called the application for a
-/// request.
+/// Whether the method belongs to a server: below the application's frames it shows that the server has called for a request.
 pub(crate) fn is_server(method: &str) -> bool {
     begins_like(method, &SERVERS)
 }

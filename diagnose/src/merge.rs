@@ -70,8 +70,7 @@ impl Clocks {
         self.by_id.get(&thread.os_id?)
     }
 
-    /// Whether the thread ran in between. A thread that stands still never wakes up; before Java 24 one that waits for a monitor checks it
-    /// once a second.
+    /// Whether the thread ran in between. One that stands still never wakes up; before Java 24, one at a monitor checks it once a second.
     fn went_on(&self, thread: &PrintedThread, is_blocked: bool) -> bool {
         let most = if is_blocked { 3.0 + 2.0 * self.seconds } else { 1.0 };
         self.of_thread(thread).is_some_and(|clock| clock.waits as f64 > most)

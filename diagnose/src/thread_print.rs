@@ -1,5 +1,4 @@
-//! Parses `Thread.print`: platform threads, the virtual thread that each carries, and their locks. The JVM prints it without running Java
-//! code.
+//! Parses `Thread.print`, which the JVM prints without Java code: platform threads, the virtual thread that each carries, and their locks.
 
 use super::frame::Frame;
 use super::thread_dump::DumpedThread;
@@ -62,8 +61,7 @@ pub fn circles(text: &str, threads: &[PrintedThread]) -> Vec<PrintedCircle> {
     sections.filter_map(|section| circle(section, threads)).collect()
 }
 
-/// Parses a section. Names need not be unique, so a circle ends with its section, not with the first owner that has the name of its first
-/// thread.
+/// Parses a section. Names need not be unique, so a circle ends with its section, not with an owner that has the first thread's name.
 fn circle<'a>(mut rest: &'a str, threads: &'a [PrintedThread]) -> Option<PrintedCircle> {
     let mut circle: Vec<&PrintedThread> = Vec::new();
     let mut last_owner: Option<&str> = None;
@@ -153,8 +151,7 @@ fn detail(thread: &mut PrintedThread, line: &str) {
 pub(crate) mod tests {
     use super::*;
 
-    /// Parses headers and details that lack addresses. Adds an address to each header, and the list of all addresses before them, as the
-    /// JVM prints them.
+    /// Parses headers and details after adding what the JVM prints besides: an address in each header, and a list of all of them before.
     pub fn printed(text: &str) -> Vec<PrintedThread> {
         parse(&with_addresses(text))
     }

@@ -108,8 +108,7 @@ pub enum DeadEnd {
         lock: Option<String>,
         /// The field whose queue leads to it.
         kept_in: Option<String>,
-        /// Whether a thread that could provide it would be known. The JVM shows who completes a result, but not who puts something into a
-        /// queue.
+        /// Whether a thread that could provide it would be known. The JVM shows who completes a result, but not who fills a queue.
         would_be_known: bool,
         /// Other machines that owe the process a response.
         peers: Vec<String>,

@@ -34,8 +34,7 @@ fn under(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<De
     Some(number.map_or(decision, Decision::OnlyTheNumber))
 }
 
-/// The effects on the metric that the load is run for, on the response times, and of a missed rate or lost requests. `None` if the load's
-/// own metric has no ratio.
+/// The effects on the load's own metric, on response times, and of a missed rate or lost requests; `None` if that metric has no ratio.
 fn effects(document: &ResultDocument, load: &LoadSpec, comparison: &Comparison) -> Option<Vec<Effect>> {
     let answer = load.workload.answer();
     let effect = |metric| effect(document, comparison, metric);

@@ -27,8 +27,7 @@ impl ResultDocument {
     }
 }
 
-/// The rank of a reason among those that make figures only fair: the number of runs first, then differences between runs, then incidents in
-/// single runs.
+/// The rank of a reason among those that make figures only fair: the number of runs, differences between runs, incidents in single runs.
 const fn limit(reason: &DoubtReason) -> u8 {
     match reason {
         DoubtReason::SingleRun => 0,

@@ -1,5 +1,4 @@
-//! Follows the chains of waiting threads to their ends: a circle, something that no thread provides, or a thread that waits outside the
-//! JVM.
+//! Follows chains of waiting threads to their ends: a circle, something that no thread provides, or a thread that waits outside the JVM.
 
 use super::requests::{is_of_server, other_standing_threads};
 use super::sites::Sites;
@@ -293,8 +292,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
     })
 }
 
-/// The tasks in the queue of a pool whose threads are all in this chain. A monitor is left out, because it has an owner even if that is
-/// unknown.
+/// The tasks in the queue of a pool whose threads are all in this chain. A monitor is left out, because it has an owner even if unknown.
 fn behind(graph: &WaitGraph<'_>, chain: &Chain) -> Option<TasksBehind> {
     let thing = graph.thing(chain.last).filter(|it| it.wait != Wait::Monitor && chain.threads > 1)?;
     let waiters: HashSet<u64> = thing.waiters.iter().map(|it| graph.thread(*it).tid).collect();

@@ -106,8 +106,7 @@ impl<'a> GiverIndex<'a> {
         }
     }
 
-    /// The threads past the line at which others wait, which may hold a permit. If there are none, the threads of a scheduler that may
-    /// release one.
+    /// The threads past the line at which others wait, which may hold a permit, or else the threads of a scheduler that may release one.
     fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let holders = Sites::of(graph, thing).holders(graph, thing);
         if holders.is_empty() { self.schedulers(thing, graph) } else { holders }
@@ -209,8 +208,7 @@ impl<'a> GiverIndex<'a> {
     }
 
     /// The threads that empty a queue which leads to the thing: they run code that the queue's class has called, or, for a loop of the
-    /// application, they are in a method of that class. Requests that wait at the line of the waiters have filled the queue and empty
-    /// nothing.
+    /// application, are in a method of that class. Requests that wait at the line of the waiters have filled the queue and empty nothing.
     fn kept(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let fields = thing.waiters.iter().flat_map(|it| &graph.thread(*it).kept_in);
         fields.into_iter().find_map(|field| {
@@ -346,8 +344,8 @@ impl<'a> GiverIndex<'a> {
         others(thing, all.filter(|at| !has_called(*at)))
     }
 
-    /// The threads in application code that was called by the library in which the waiters wait, as a cache calls a loader: they may
-    /// compute the result.
+    /// The threads in application code that the library has called in which the waiters wait, as a cache calls a loader: they may compute
+    /// it.
     fn computing(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
         let frames = thing.waiters.iter().flat_map(|it| way(it).filter(is_library));

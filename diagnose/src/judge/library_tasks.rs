@@ -20,8 +20,7 @@ impl<'a> LibraryTasks<'a> {
         Self { begun: begun.collect() }
     }
 
-    /// The tasks in the package of this field, or in a package inside it: those that work or wait for another machine, else those that wait
-    /// for something in this JVM.
+    /// The tasks in the package of this field, or in one inside it: those that work or wait for another machine, else those that wait here.
     pub fn of_queue(&self, field: &str, graph: &WaitGraph<'_>) -> Vec<usize> {
         let package = field.rsplit_once('.').and_then(|(class, _)| class.rsplit_once('.'));
         let Some((package, _)) = package.filter(|_| !libraries::is_application(field)) else {

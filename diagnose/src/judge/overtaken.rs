@@ -36,8 +36,7 @@ fn places(threads: &[Thread]) -> impl Iterator<Item = (u64, Place<'_>)> {
     threads.iter().filter_map(|it| Some((it.tid, place(it)?)))
 }
 
-/// Whether the waiters at a place are one queue: all wait for one object, or each for its own. A lock per customer, for example, makes a
-/// queue per customer.
+/// Whether the waiters at a place are one queue: all wait for one object, or each for its own. A lock per customer makes a queue for each.
 fn is_one_queue(evidence: &Evidence, at: &Place<'_>) -> bool {
     let mut waiters: HashMap<&str, usize> = HashMap::new();
     let there = evidence.threads.iter().filter(|it| place(it).as_ref() == Some(at));

@@ -198,8 +198,7 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
-/// The limited thing that the thread waits for. A thread that opens a new connection already has a place in the pool, and waits outside the
-/// JVM.
+/// The limited thing that the thread waits for. A thread that opens a new connection has a place in the pool and waits outside the JVM.
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");

@@ -28,8 +28,7 @@ fn may_have_request(thread: &Thread) -> bool {
     !thread.is_begun_by_main() && !waits_for_work(thread)
 }
 
-/// The requests that stood still all the time and wait for something that may never come, without those that may just wait for their client
-/// to send.
+/// The requests that stood still all the time and wait for something that may never come, but not just for their client to send.
 pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Option<Wait>)> {
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     let with_wait = all.map(|thread| (thread, wait::of(thread)));
@@ -45,8 +44,7 @@ pub(super) fn other_standing_threads(
     standing_threads(evidence, is_left_out, false)
 }
 
-/// All threads that stand still, including those that wait for something outside the JVM: if no thread works on the requests, one of these
-/// may have to.
+/// All threads that stand still, even those that wait outside the JVM: if no thread works on the requests, one of these may have to.
 pub(super) fn all_standing_threads(evidence: &Evidence) -> Vec<StandingThread> {
     standing_threads(evidence, |_| false, true)
 }

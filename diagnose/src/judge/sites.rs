@@ -1,5 +1,4 @@
-//! The places where threads take something that has no owner, such as a permit: a thread that is past such a place in the same code holds
-//! one.
+//! The places where threads take something without an owner, such as a permit: a thread past such a place in the same code holds one.
 
 use super::wait;
 use super::wait_graph::{Thing, WaitGraph};

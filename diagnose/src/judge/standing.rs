@@ -137,8 +137,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     counted.into_values().collect()
 }
 
-/// The threads that wait for others that go on, are in the queue of such threads, or want what another thread got meanwhile; empty unless
-/// responses are sent.
+/// While responses are sent: the threads that wait for others that go on, are in their queue, or want what another one got meanwhile.
 fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
     if answered.is_none_or(|it| it == 0) {
         return HashSet::new();

@@ -139,8 +139,8 @@ impl<'a> WaitGraph<'a> {
         }
     }
 
-    /// Finds givers for things without one: if other threads at the same line wait for things in a queue, the thread that serves the queue
-    /// has taken this one.
+    /// Gives each thing without givers the thread that serves the queue in which others at the same line have theirs: it has taken this
+    /// one.
     fn find_takers(&mut self) {
         let line = |graph: &Self, thing: &Thing| {
             let first = thing.waiters.first().and_then(|it| graph.thread(*it).application());

@@ -16,8 +16,7 @@ pub(super) const CHILD: &str = crate::verdict::FOR_CHILD_PROCESS;
 pub(super) const LOCKS_FILE: &str = crate::verdict::FOR_FILE_LOCK;
 const LOOKS_UP: &str = "looking up the address of a host";
 
-/// Methods in which a thread waits for something outside the JVM or for time, and the words for it. The first in this list that is on the
-/// stack counts.
+/// Methods in which a thread waits outside the JVM or for time, with the words for it. The first in this list that is on the stack counts.
 const OUTSIDE: [(&str, &str); 39] = [
     ("java.lang.ProcessImpl.waitFor", CHILD),
     // In these clients, other threads read and write.

@@ -139,8 +139,7 @@ impl<'a> VariantRuns<'a> {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
     }
 
-    /// Keeps only the runs in which the probe observed the JVM, because the others cannot show the evidence; keeps all runs if none was
-    /// observed.
+    /// Keeps only the runs in which the probe observed the JVM, because the others lack the evidence; keeps all if none was observed.
     #[must_use]
     pub fn observed(&self) -> Self {
         let observed: Vec<&Record> = self.runs.iter().copied().filter(|run| run.jvm.is_some()).collect();

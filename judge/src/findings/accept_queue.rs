@@ -17,8 +17,7 @@ pub struct AcceptQueueOverflow {
     pub clients: u32,
 }
 
-/// Finds runs in which the accept queue overflowed. SYN retransmits alone prove nothing: the kernel counts them for the whole machine, and
-/// any packet can be lost.
+/// Finds overflows of the accept queue. SYN retransmits alone prove nothing: they count for the whole machine, and any packet can be lost.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let networks = runs_of_variant.runs.iter().filter_map(|run| run.network);
     let overflowed: Vec<_> = networks.filter(|network| network.listen_overflows > 0).collect();

@@ -1,5 +1,4 @@
-//! One cause delays most of the requests beyond the 99th percentile. It is found by comparing when requests were slow and when the cause
-//! occurred.
+//! One cause delays most of the requests beyond the 99th percentile, as a comparison of the times of both shows.
 
 use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::VariantRuns;

@@ -1,8 +1,7 @@
 //! Virtual threads that spin, compute or read files for long stay on their carriers, and all others wait for one.
 //!
 //! A full CPU alone also makes virtual threads wait. Here, however, one thread stays mounted although another one was due long ago. If
-//! there are many more threads than cores, even a short request stays mounted for long, because its carrier waits for a core; that time
-//! does not count.
+//! there are many more threads than cores, even a short request stays mounted while its carrier waits for a core; that time does not count.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};

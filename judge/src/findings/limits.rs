@@ -50,8 +50,7 @@ fn server_files(record: &Record) -> Option<ResourceLimit> {
 fn ports(record: &Record) -> Option<ResourceLimit> {
     let failed_requests = failures(record, FailureCause::NoPortLeft);
     let network = record.network.unwrap_or_default();
-    // TIME_WAIT alone uses up no port of the client: if the server closes first, its own side is in TIME_WAIT, and all connections share
-    // its port.
+    // TIME_WAIT alone takes no port from the client: if the server closes first, it is the server's side that waits, on its one port.
     (failed_requests > 0).then_some(ResourceLimit::SourcePorts {
         failed_requests,
         time_wait: network.time_wait,

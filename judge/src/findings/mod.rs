@@ -31,9 +31,9 @@ use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-// The rules run in this order: those that put the measurement itself in doubt come first, and allocation comes before the findings that it
-// may explain. The names here, in kebab case, are the names in JSON. `is` names the place where requests wait for a limit; a finding
-// without it limits nothing.
+// In this order the rules run: those that put the measurement itself in doubt first, and allocation before the findings that it may
+// explain. Names in kebab case are the names in JSON. `is` names the place where requests wait for a limit; a finding without it limits
+// nothing.
 findings! {
     /// The load generator was the bottleneck, so the figures are its own.
     Generator(generator::GeneratorBottleneck) is Outside { find: generator::find }

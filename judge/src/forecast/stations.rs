@@ -18,8 +18,7 @@ const QUEUEING: f64 = 1.0;
 const QUEUEING_SHARE: f64 = 0.05;
 /// A resource counts as always in use if a request waits for it in this share of the samples.
 const NEARLY_ALWAYS: f64 = 0.95;
-/// If no thread pool reports its size, requests may spend at most this share of their time without a thread; more may be a queue that
-/// nobody sees.
+/// If no thread pool reports its size, requests may spend at most this share of their time without a thread; more may be a hidden queue.
 const MOST_WITHOUT_THREAD: f64 = 0.2;
 /// At most this share of the busy connections may be held by others than the sampled requests.
 const HELD_BY_OTHERS: f64 = 0.2;
@@ -100,8 +99,7 @@ fn is_always_awaited(record: &Record, activity: &ThreadActivity) -> bool {
 }
 
 /// The rest of a request's time, which no other station accounts for; `None` if other work holds connections, or if a queue may be hidden
-/// in that rest. A request holds a connection while it runs or makes a call, so connections that are busy for longer are held by other
-/// work.
+/// in it. A request holds a connection while it runs or makes a call; connections that are busy for longer are held by other work.
 fn delay<'a>(time: &RequestTime, figures: &RunFigures, held_ms: f64) -> Option<NamedStation<'a>> {
     let time_of = |holds: &dyn Fn(ThreadState) -> bool| {
         time.parts.iter().filter(|it| holds(it.activity.state)).map(|it| it.time.ms).sum::<f64>()

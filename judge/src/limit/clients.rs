@@ -1,8 +1,7 @@
 //! Finds that the load is the limit: each client only waits for its response, and the server has room for more clients.
 //!
 //! A saturated server that works in order of arrival makes every request of a closed loop wait equally long, so the fastest response is
-//! hardly faster than the mean. What a request takes without waiting is therefore measured before the window, when a single request has the
-//! server to itself.
+//! hardly faster than the mean. What a request takes without waiting is therefore measured before the window, with a single request.
 
 use super::station::{KnownBy, Resource, Servers, Station};
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};

@@ -36,8 +36,7 @@ fn awaited(pool: &Pool) -> Option<(f64, Station)> {
 pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) -> Option<Station> {
     let jvm = record.jvm.as_ref()?;
     let is_http = activity.waits_for_http();
-    // Threads in code that the probe does not know wait for a notification or an element. In the code of a known pool, they carry its
-    // library's name.
+    // Threads in code that the probe does not know wait for a notification or an element. In a known pool's code they name its library.
     let is_known = |pool: &Pool| {
         let groups = jvm.wait_profile.iter().flat_map(|it| &it.groups);
         groups.filter_map(|it| awaited_library(&it.activity)).any(|it| pool.kind.is_of_library(it))

@@ -29,8 +29,7 @@ impl Counts {
         self.sorted.last().copied()
     }
 
-    /// The number that few samples exceed. More may be counted by mistake: a thread that ends while threads are listed is counted together
-    /// with its successor.
+    /// The number that few samples exceed: a thread that ends while threads are listed may be counted together with its successor.
     pub fn usual(&self) -> Option<f64> {
         let few = ((1.0 - STEADY) * self.sorted.len() as f64) as usize;
         self.sorted.iter().rev().nth(few).map(|it| it.round())

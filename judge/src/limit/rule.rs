@@ -83,8 +83,7 @@ fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Opti
     Some((most_certain(stations)?, runs))
 }
 
-/// The station with the median number of servers among those with the most certain evidence. If another run counted more, the number is
-/// only an estimate.
+/// The station with the median number of servers among those with the most certain evidence; an estimate if another run counted more.
 fn most_certain(stations: Vec<Station>) -> Option<Station> {
     let known_by = stations.iter().filter_map(|it| it.servers).map(|it| it.known_by).min()?;
     let known = stations.into_iter().filter_map(|it| Some((it.servers?, it)));

@@ -41,8 +41,7 @@ fn in_use(record: &Record, figures: &RunFigures) -> Option<Station> {
     })
 }
 
-/// The wait of most of the pool's threads, if other threads of the process hold what they wait for, so that additional threads would wait
-/// too.
+/// The wait of most of the pool's threads, if other threads of the process hold what they wait for: more threads would wait as well.
 fn waiting(record: &Record, count: f64) -> Option<InService> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
     let mut contended = requests(profile).filter(|it| it.activity.state.is_contention());

@@ -1,8 +1,8 @@
 //! Waits in which most requests are fast and a few starve for seconds, because a lock, a permit or a connection goes to whoever comes at
 //! the right moment.
 //!
-//! In a queue that serves in order of arrival, all requests wait about equally long. Requests that are slow for other reasons spend their
-//! time elsewhere.
+//! In a queue that serves in order of arrival, all wait about equally long. Requests that are slow by themselves spend their time
+//! elsewhere.
 
 use super::station::{Station, Tail};
 use super::thresholds::MOST;

@@ -101,8 +101,7 @@ fn sampled_in_window(record: &Record) -> Option<Station> {
     (waiting >= FEWEST_QUEUED.max(AT_ONE_PLACE * in_flight)).then_some(station)
 }
 
-/// The station that threads with this activity wait for: a pool if its counters show about as many waiting, else whatever the activity
-/// names.
+/// The station that threads with this activity wait for: a pool if it counts about as many waiting, else whatever the activity names.
 fn waited(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Station {
     let profile = runs.iter().find_map(|run| run.jvm.as_ref()?.wait_profile.as_ref());
     let queue = Queue {

@@ -66,8 +66,7 @@ fn is_in_service(group: &WaitGroup) -> bool {
     !waits_here(&group.activity) || awaits(group)
 }
 
-/// Can the awaited resource keep other requests from running? A full pool of connections is left out, because its own readings name it and
-/// its size.
+/// Can the awaited thing keep other requests from running? Not a full pool of connections, which its own readings name with its size.
 fn is_limiting(group: &WaitGroup, flow: &Flow<'_>) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore, Wait};
     match group.activity.state {

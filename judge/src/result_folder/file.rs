@@ -35,8 +35,7 @@ impl<'f> Room<'f> {
         Self(folder)
     }
 
-    /// Sets room aside for the reports of a result of this size. Writes zeros, because some file systems only reserve space once data is
-    /// written.
+    /// Sets room aside for the reports of a result of this size, as zeros, because some file systems reserve only what is written.
     pub fn set_aside(&self, result_bytes: usize) -> io::Result<()> {
         let wanted = LEAST_ROOM_BYTES.max(ROOM_PER_RESULT * result_bytes);
         let path = self.0.join(ROOM_FILE);

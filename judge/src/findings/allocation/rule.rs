@@ -78,8 +78,7 @@ fn is_much_more(bytes: f64, least: f64) -> bool {
     bytes >= MUCH_MORE * least && bytes >= least + LEAST_MORE_BYTES
 }
 
-/// Tomcat's processors, if more requests are in flight than the Connector keeps processors for and new processors make up a good part of
-/// the difference.
+/// Tomcat's processors, if more requests are in flight than the Connector keeps and new ones make up a good part of the difference.
 fn processors(runs_of_variant: &VariantRuns<'_>, share: f64) -> Option<ProcessorsMadeAnew> {
     let written = match runs_of_variant.variant.server() {
         Some(Server::Tomcat(tomcat)) => tomcat.processor_cache,

@@ -13,8 +13,7 @@ const LONGER_BY_MS: f64 = 10.0;
 /// The tail that the pauses cause; `None` if the tail is not much longer than the rest, or if pauses alone do not cause it.
 ///
 /// Requests are assumed to arrive or end as evenly during a pause as outside it. A pause of length D delays, by x or more, the requests
-/// that would arrive (open load) or end (closed load) in its first D - x. Under a closed load these cannot be more than the requests in
-/// flight.
+/// that would arrive (open load) or end (closed load) in its first D - x; under a closed load, no more than those in flight.
 pub(crate) fn tail_of_pauses(record: &Record, pauses: &[Pause], is_closed: bool) -> Option<PauseTail> {
     let load = record.measured.as_ref()?;
     let times = load.response_time_ms?;
@@ -55,8 +54,7 @@ mod tests {
 
     #[test]
     fn one_long_pause_delays_no_more_than_the_requests_that_are_on_their_way() {
-        // A pause of 1 s delays a tenth of the requests of an open load, but under a closed load only the requests in flight: 50 ms' worth,
-        // half a hundredth.
+        // A pause of 1 s delays a tenth of the requests of an open load, but under a closed one only those in flight: 50 ms' worth.
         let long = &[1_000.0];
         assert!(tail(400.0, long, false).is_some());
         assert_eq!(tail(400.0, long, true), None);

@@ -47,8 +47,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let waited = delays.map_or(0.0, |delays| waited_share(delays, &stood, window_s, carriers));
     let by_events = carriers > 0.0 && pinned >= LEAST_PINNED;
     let is_held = readings.is_some_and(|it| it.held >= MOST);
-    // Used only if the JVM has no event for such pins, because a carrier that stops at a safepoint or waits for a core looks like a held
-    // one.
+    // Used only if the JVM has no event for such pins: a carrier that stops at a safepoint or waits for a core looks like a held one.
     let by_carriers = may_lack_events && is_held && cost.cpu_cores <= IDLE * carriers;
     // If the events cover less than half of what the samples show, they are about other pins.
     let by_samples = may_lack_events && waited >= MOST && pinned <= MOST * waited;
