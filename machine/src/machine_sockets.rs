@@ -55,7 +55,7 @@ impl MachineSockets {
                 all.holders.entry(inode).or_default().push(pid);
             }
             if fs::metadata(format!("/proc/{pid}/ns/net")).is_ok_and(|it| namespaces.insert(it.ino())) {
-                all.namespaces.push(Namespace::of(&process));
+                all.namespaces.push(Namespace::read(&process));
             }
             if let (Ok(stat), Ok(user)) = (process.stat(), process.uid()) {
                 all.processes.insert(pid, Owner { parent: stat.ppid.unsigned_abs(), user });
@@ -122,11 +122,11 @@ impl MachineSockets {
 
 impl Namespace {
     /// The namespace of a process.
-    fn of(process: &Process) -> Self {
+    fn read(process: &Process) -> Self {
         let entries = [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten();
-        let of_entry =
+        let socket =
             |it: TcpNetEntry| Socket::new([it.local_address, it.remote_address], it.state, it.uid, it.inode);
-        Self::with(entries.map(of_entry).collect())
+        Self::with(entries.map(socket).collect())
     }
 
     fn with(sockets: Vec<Socket>) -> Self {
