@@ -131,9 +131,9 @@ fn forecast(
 
 /// The stations with `inside` requests, and with the CPU per request multiplied by `cpu`.
 fn network(stations: &[NamedStation], inside: f64, cpu: f64) -> ClosedNetwork {
-    let scaled = stations.iter().map(|it| match it.is_cpu {
-        true => Station { demand_ms: it.station.demand_ms * cpu, ..it.station },
-        false => it.station,
+    let scaled = stations.iter().map(|named| match named.is_cpu {
+        true => Station { demand_ms: named.station.demand_ms * cpu, ..named.station },
+        false => named.station,
     });
     ClosedNetwork { inside, stations: scaled.collect() }
 }

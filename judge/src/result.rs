@@ -117,9 +117,9 @@ impl ResultDocument {
             self.rounds.iter().any(|done| done.load == load && done.why == RoundsEnd::VariantFailed)
         };
         let failed = || {
-            self.records.iter().filter(|it| {
-                has_ended(&it.load)
-                    && self.experiment.load(&it.load).is_some_and(|load| it.is_fruitless(load))
+            self.records.iter().filter(|record| {
+                has_ended(&record.load)
+                    && self.experiment.load(&record.load).is_some_and(|load| record.is_fruitless(load))
             })
         };
         let last = failed().next_back().map(|it| (&it.load, it.round));

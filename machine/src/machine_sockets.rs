@@ -66,9 +66,9 @@ impl MachineSockets {
 
     /// The processes that listen at the far ends of the clients' connections, with their ports.
     pub fn serving(&self, clients: &BTreeSet<u32>) -> Vec<(u32, u16)> {
-        let is_own = |it: &Socket| {
-            let holders = self.holders.get(&it.inode);
-            it.is_connected() && holders.into_iter().flatten().any(|it| clients.contains(it))
+        let is_own = |socket: &Socket| {
+            let holders = self.holders.get(&socket.inode);
+            socket.is_connected() && holders.into_iter().flatten().any(|holder| clients.contains(holder))
         };
         let far_ends = self.namespaces.iter().enumerate().flat_map(|(at, namespace)| {
             let own = namespace.sockets.iter().filter(|it| is_own(it));

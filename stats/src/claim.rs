@@ -68,9 +68,9 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
 
 /// All serious doubts about the figures of the claim.
 fn serious<'a>(claim: &'a Claim, experiment: &Experiment, records: &[Record]) -> Vec<(&'a Figure, Doubt)> {
-    let of_figure = |it: &'a Figure| {
-        let doubts = doubts_about(experiment, (&it.variant, &it.load), it.metric, records);
-        doubts.into_iter().map(move |doubt| (it, doubt))
+    let of_figure = |figure: &'a Figure| {
+        let doubts = doubts_about(experiment, (&figure.variant, &figure.load), figure.metric, records);
+        doubts.into_iter().map(move |doubt| (figure, doubt))
     };
     claim.figures().into_iter().flat_map(of_figure).collect()
 }

@@ -94,7 +94,7 @@ pub fn decide(effects: &[Effect]) -> Decision {
 pub fn over_loads(loads: &[Decision]) -> Decision {
     let has = |decision| loads.contains(&decision);
     // A pool must be large enough for each load.
-    let threads = |it: &Decision| match it {
+    let threads = |decision: &Decision| match decision {
         Decision::OnlyTheNumber(threads) => Some(*threads),
         _ => None,
     };

@@ -56,7 +56,7 @@ pub(crate) fn find(
 ///
 /// `found` are the findings in the same runs.
 pub(crate) fn attribute(finding: &mut Finding, found: &[Finding]) {
-    let more = found.iter().find_map(|it| match &it.fact {
+    let more = found.iter().find_map(|finding| match &finding.fact {
         Fact::Allocation(more) => Some(more),
         _ => None,
     });
