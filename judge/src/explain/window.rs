@@ -184,8 +184,8 @@ mod tests {
                 },
             ),
         ];
-        for (what, jvm) in silent {
-            assert_eq!(found(&window(0.3, 0.2, jvm)), [], "{what}");
+        for (case, jvm) in silent {
+            assert_eq!(found(&window(0.3, 0.2, jvm)), [], "{case}");
         }
     }
 }

@@ -108,8 +108,8 @@ mod tests {
             ("none", stalled(90.0, 0, 0.0, 0.0)),
             ("no log", Record { jvm_log: None, ..stalled(90.0, 400, 12_000.0, 0.5) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

@@ -139,8 +139,8 @@ mod tests {
             ("too few samples", few),
             ("no probe", Record { jvm: None, ..storm(60, 35, 1.9) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

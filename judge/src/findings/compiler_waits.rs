@@ -120,8 +120,8 @@ mod tests {
             ("no JVM", with(None, None)),
             ("waits that were not read", with(Some(0.12), None)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

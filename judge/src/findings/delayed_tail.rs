@@ -173,8 +173,8 @@ mod tests {
                 Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) },
             ),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(alone, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(alone, "clients: 200", record), None, "{case}");
         }
     }
 

@@ -180,8 +180,8 @@ mod tests {
             ("somewhat more, and no thread waits", with("25.0.3", 4_800.0, 0.3)),
             ("no probe", Record { jvm: None, ..with("25.0.3", 12_000.0, 40.0) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 5", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 5", record), None, "{case}");
         }
     }
 }

@@ -192,8 +192,8 @@ mod tests {
             ("a request whose CPU is not known", on_a_full_machine(ThreadState::Running, None)),
             ("a file that is read at once", on_a_full_machine(ThreadState::File, Some(9.0))),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 
@@ -215,8 +215,8 @@ mod tests {
             ("threads that sleep while pinned", with(ThreadState::Sleep, 1_600.0, 1_800.0)),
             ("no probe", Record { jvm: None, ..with(ThreadState::Running, 1_600.0, 1_800.0) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

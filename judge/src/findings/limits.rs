@@ -163,8 +163,8 @@ mod tests {
             ("connections that wait on the server's side", waiting(131_072)),
             ("nothing known", run(100.0, 5.0, 50.0, 0.2)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 64", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 64", record), None, "{case}");
         }
     }
 }

@@ -188,8 +188,8 @@ mod tests {
             ("a short window", short),
             ("a heap that becomes resident", resident(100_000_000, with_heap(40_000_000, 512_000_000))),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 9", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 9", record), None, "{case}");
         }
     }
 }

@@ -99,8 +99,8 @@ mod tests {
     fn look_alikes_are_left_alone() {
         let no_quota = Record { resource_limits: Some(ResourceLimits::default()), ..limited(92, false) };
         let unread = Record { resource_limits: None, ..limited(92, false) };
-        for (what, record) in [("a burst", limited(2, false)), ("no quota", no_quota), ("unread", unread)] {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in [("a burst", limited(2, false)), ("no quota", no_quota), ("unread", unread)] {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

@@ -160,8 +160,8 @@ mod tests {
             ("a heap of unknown size", "virtual", vec![platform(), of_unknown_size]),
             ("no JVM", "virtual", vec![platform(), run("it", "load", 150.0, 500.0)]),
         ];
-        for (what, threads, records) in silent {
-            assert_eq!(found(threads, &records), None, "{what}");
+        for (case, threads, records) in silent {
+            assert_eq!(found(threads, &records), None, "{case}");
         }
     }
 }

@@ -346,8 +346,8 @@ mod tests {
             ("a full CPU of which the server has more than those that run", delayed(0.1, 1.2)),
             ("requests that compute on all cores but one", busy(1.3, 1.2)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(&record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(&record), None, "{case}");
         }
         let held =
             HeldSegments { held: 70.0, connections: 100.0, held_ms: Some(40.0), service_time_ms: Some(60.0) };

@@ -119,8 +119,8 @@ mod tests {
             ("an open load", "rate: 7846/s", run(7846.0, 50.1, 50.9, 1.2)),
             ("clients that do something else", "clients: 400", run(5000.0, 50.1, 50.9, 1.2)),
         ];
-        for (what, load, record) in silent {
-            assert_eq!(found(find, load, record), None, "{what}");
+        for (case, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{case}");
         }
     }
 }

@@ -58,7 +58,7 @@ fn look_alikes_are_left_alone() {
             vec![news(ThreadState::Wait), varying(ThreadState::Running, "News.write:7", &chance)],
         ),
     ];
-    for (what, groups) in silent {
-        assert_eq!(found(&record(vec![], groups)), None, "{what}");
+    for (case, groups) in silent {
+        assert_eq!(found(&record(vec![], groups)), None, "{case}");
     }
 }

@@ -184,8 +184,8 @@ mod tests {
             ),
             ("a fast page", "clients: 400", with_pool(run(60_000.0, 0.05, 6.0, 1.5), Some(200), 223)),
         ];
-        for (what, load, record) in silent {
-            assert_eq!(found(find, load, record), None, "{what}");
+        for (case, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{case}");
         }
     }
 }

@@ -352,8 +352,8 @@ fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_withou
         ("stamps that show nothing", NeighbourConnections { waiting: 2, ..five.clone() }, vec![]),
         ("requests that run on threads", five.clone(), vec![group(ThreadState::Sleep, "Shop.page:9", 90.0)]),
     ];
-    for (what, neighbour, groups) in silent {
-        assert_eq!(found(&with(neighbour, groups)), None, "{what}");
+    for (case, neighbour, groups) in silent {
+        assert_eq!(found(&with(neighbour, groups)), None, "{case}");
     }
     let mut full = with(five, vec![]);
     full.cost.iter_mut().for_each(|cost| cost.machine_cpu_cores = 1.95);
@@ -416,8 +416,8 @@ fn look_alikes_are_left_alone() {
             ],
         ),
     ];
-    for (what, families, groups) in silent {
-        assert_eq!(found(&record(families, groups)), None, "{what}");
+    for (case, families, groups) in silent {
+        assert_eq!(found(&record(families, groups)), None, "{case}");
     }
 }
 

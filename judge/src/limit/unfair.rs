@@ -139,8 +139,8 @@ mod tests {
             ("more wait than there are requests", with(ThreadState::Monitor, 190.0, 13.0, 3_400.0)),
             ("the slow ones seldom wait for others", with(ThreadState::Monitor, 40.0, 13.0, 3_400.0)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 100", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 100", record), None, "{case}");
         }
         let two_kinds = "clients: 100, request: [/fast, /slow]";
         assert_eq!(

@@ -328,8 +328,8 @@ fn without_a_load_look_alikes_are_left_alone() {
         ("less than a fifth", vec![request(Lock, LOCK, place, 19.0), request(Running, "", place, 81.0)]),
         ("nobody", Vec::new()),
     ];
-    for (what, groups) in silent {
-        assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{what}");
+    for (case, groups) in silent {
+        assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{case}");
     }
     let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
     few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
@@ -409,7 +409,7 @@ fn pools_that_keep_few_waiting_are_left_alone() {
         ("a pool with free connections", with_pools(vec![pool("shop", 10, 6, 0)])),
         ("no probe", run(80.0, 50.1, 500.0, 0.2)),
     ];
-    for (what, record) in silent {
-        assert_eq!(found(find, "clients: 40", record), None, "{what}");
+    for (case, record) in silent {
+        assert_eq!(found(find, "clients: 40", record), None, "{case}");
     }
 }

@@ -1,6 +1,6 @@
 use super::station::{ConnectionPool, KnownBy, LimitedThreads, Resource, Servers, Station};
 use super::threads::is_full;
-use crate::words::activity::{line, what};
+use crate::words::activity::{activity_words, line};
 use crate::words::finding::Words;
 use threadcount_model::figures::{as_shown, milliseconds as ms, percent, plural, rate, whole};
 use threadcount_model::record::thread_family::Executor;
@@ -57,7 +57,7 @@ impl Station {
                 )
             }
             (Resource::ServerPool, _) => {
-                let waiting = self.in_service.as_ref().map(|it| what(&it.activity));
+                let waiting = self.in_service.as_ref().map(|it| activity_words(&it.activity));
                 let waiting = waiting.map_or_else(String::new, |it| format!(", most of them {it}"));
                 format!("all {number} pool threads are busy{waiting}{arithmetic}")
             }
@@ -119,7 +119,8 @@ impl Station {
         let is_one = self.servers.is_some_and(|it| it.count < 1.5);
         let share = if in_service.share >= ALL_AT { "all" } else { "most" };
         let share = Some(share).filter(|_| !is_one);
-        let doing = self.threads().filter(|it| it.is_event_loop).map(|_| what(&in_service.activity));
+        let doing =
+            self.threads().filter(|it| it.is_event_loop).map(|_| activity_words(&in_service.activity));
         let words = [share, doing.as_deref(), Some("at"), Some(place)];
         Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
@@ -129,7 +130,7 @@ impl Station {
     fn time_waiting(&self) -> String {
         let (Some(queue), Some(wait)) = (&self.queue, self.wait()) else { return String::new() };
         let place = line(wait).unwrap_or("a place without a frame of the application");
-        let waits = what(wait);
+        let waits = activity_words(wait);
         if let Some((share, spent, all)) = self.time_spent() {
             return format!("requests spend {share} of their time {waits}: {spent} of {all}, at {place}");
         }
@@ -203,10 +204,10 @@ impl Station {
             let others = whole(others);
             return Some(format!(
                 "Threads {}{at} keep their carriers, and {others} wait for a carrier",
-                what(wait)
+                activity_words(wait)
             ));
         }
-        Some(format!("{} are {}{at}", whole(queue.requests), what(wait)))
+        Some(format!("{} are {}{at}", whole(queue.requests), activity_words(wait)))
     }
 
     /// The free threads of an executor that is not full: `Its ThreadPoolExecutor has room for 184 more, so its size is not the limit`.

@@ -245,8 +245,8 @@ mod tests {
             ("reasons were not looked for", vec![platform(), no_probe]),
             ("nothing to compare with", vec![anew("virtual")]),
         ];
-        for (what, records) in silent {
-            assert_eq!(found("", &records), [], "{what}");
+        for (case, records) in silent {
+            assert_eq!(found("", &records), [], "{case}");
         }
     }
 }

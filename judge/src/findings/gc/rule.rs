@@ -232,8 +232,8 @@ mod tests {
             ("short pauses in every second", slow_at_5_and_12(&everywhere)),
             ("no probe", Record { jvm: None, ..slow_at_5_and_12(&[(5.1, 330.0), (12.2, 330.0)]) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

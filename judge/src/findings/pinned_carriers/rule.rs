@@ -297,8 +297,8 @@ mod tests {
             ("no thread waits for a carrier", without_events(carriers(2, 0, 0))),
             ("carriers that compute between two readings", full_cpu),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::{FIRST_WITHOUT_MONITOR_PINS, PinEvidence, PinnedCarriers};
-use crate::words::activity::{line, what};
+use crate::words::activity::{activity_words, line};
 use crate::words::finding::Words;
 use crate::words::held_carrier;
 use crate::words::site::{place, place_and_application};
@@ -91,7 +91,7 @@ fn by_samples(pinned: &PinnedCarriers) -> String {
 }
 
 fn by_carriers(pinned: &PinnedCarriers) -> String {
-    let wait = pinned.wait.as_ref().and_then(|wait| Some((what(wait), line(wait)?)));
+    let wait = pinned.wait.as_ref().and_then(|wait| Some((activity_words(wait), line(wait)?)));
     let place = wait.map_or_else(String::new, |(what, at)| format!(". Threads are {what} at {at}"));
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one. The server uses {:.2} cores. This \

@@ -188,8 +188,8 @@ mod tests {
             ("few bytes", with(2_000.0, &[(Some(BUFFERS), 0.4)])),
             ("no probe", Record { jvm: None, ..with(20_000.0, &[(Some(BUFFERS), 0.5)]) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }
