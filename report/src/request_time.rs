@@ -67,7 +67,7 @@ pub enum PartKind {
     WaitsOutside,
     /// Sleeping on purpose, or waiting for something unknown.
     Rests,
-    /// In flight while no thread worked on the request.
+    /// The request was in flight, but no thread worked on it.
     WithoutThread,
 }
 

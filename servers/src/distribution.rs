@@ -67,9 +67,9 @@ const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 /// The way in which an archive was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// By the SHA-512 in our table.
+    /// Its SHA-512 is the one in our table.
     Pinned,
-    /// By Maven against the checksum on Maven Central, because our table does not contain the version.
+    /// Maven compared it with the checksum on Maven Central, because our table does not contain the version.
     ByMaven,
 }
 

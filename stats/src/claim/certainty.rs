@@ -17,7 +17,7 @@ use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use threadcount_model::interval::Interval;
 
-/// Nobody waits for more rounds.
+/// The most rounds that are estimated, because nobody waits for more.
 const MOST_ROUNDS: u32 = 100;
 
 /// How sure the intervals make it that a claim holds or not.
