@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * What the canary of the probe costs in an idle JVM, in which it has to wake a carrier each time: CPU of its asking thread and of the
- * carriers, which nothing else uses.
+ * The cost of the probe's canary in an idle JVM, where it has to wake a carrier each time: CPU of the thread that asks and of the carriers,
+ * which nothing else uses.
  *
  * <p>{@code java -javaagent:jvm/probe/target/probe.jar=out=file:/dev/null bench/CanaryCost.java [SECONDS]}
  */
@@ -18,7 +18,7 @@ public final class CanaryCost {
     public static void main(String[] arguments) throws InterruptedException {
         long seconds = arguments.length == 0 ? 20 : Long.parseLong(arguments[0]);
         Thread.ofVirtual().start(() -> { }).join();
-        // The canary begins with the next reading, and is interpreted at first.
+        // The canary begins with the next reading, and its code is interpreted at first.
         TimeUnit.SECONDS.sleep(10);
         Map<String, Long> before = cpu();
         long beganNs = System.nanoTime();

@@ -3,7 +3,7 @@ import java.util.Arrays;
 import sun.misc.Unsafe;
 
 /**
- * What native memory tracking adds to an allocation outside the heap: nanoseconds for one and its release, median of five.
+ * The cost that native memory tracking adds to an allocation outside the heap: nanoseconds for it and its release, median of five.
  *
  * <p>{@code java --sun-misc-unsafe-memory-access=allow -XX:NativeMemoryTracking=summary bench/MallocCost.java}; and the same with
  * {@code off}.
@@ -18,7 +18,7 @@ final class MallocCost {
         Field field = Unsafe.class.getDeclaredField("theUnsafe");
         field.setAccessible(true);
         Unsafe unsafe = (Unsafe) field.get(null);
-        // The first ones are compiled meanwhile.
+        // The first allocations give the compiler time.
         each(unsafe);
         double[] times = new double[5];
         Arrays.setAll(times, round -> each(unsafe));

@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import jdk.jfr.Recording;
 
 /**
- * What a flight recorder costs the threads that it watches, in nanoseconds of CPU; medians of five.
+ * The cost of a flight recorder for the threads that it watches, in nanoseconds of CPU; medians of five.
  *
  * <p>{@code java -Djdk.virtualThreadScheduler.parallelism=1 bench/RecorderCost.java}; and the same with
  * {@code -XX:StartFlightRecording}.
@@ -22,7 +22,7 @@ final class RecorderCost {
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-    /** Something to measure. */
+    /** A piece of work whose cost is measured. */
     interface Work {
         void run() throws Exception;
     }
@@ -44,7 +44,7 @@ final class RecorderCost {
         }
     }
 
-    /** The first two are the compiler's. */
+    /** The median of five; the first two of seven measurements only give the compiler time. */
     private static long median(int times, Work work) throws Exception {
         long[] perTime = new long[7];
         for (int i = 0; i < perTime.length; i++) {

@@ -1,4 +1,4 @@
-//! How far the clocks of pods are apart, estimated from the timestamps in their log lines.
+//! Estimates how far the clocks of pods are apart, from the timestamps in their log lines.
 //!
 //! A line written at `t` by a pod's clock is read at `t + offset + delay`, and the delay is never negative. The smallest of many delays
 //! is close to the shortest possible one, which is about the same for all pods. So the smallest difference between reading and
@@ -21,13 +21,13 @@ impl Clocks {
         *shortest_ns = difference_ns.min(*shortest_ns);
     }
 
-    /// How far each pod's clock is ahead of the slowest pod clock, in ns.
+    /// The lead of each pod's clock over the slowest pod clock, in ns.
     pub fn ahead_ns(&self) -> impl Iterator<Item = (u32, i64)> {
         let behind_ns = self.shortest_ns.values().copied().max().unwrap_or_default();
         self.shortest_ns.iter().map(move |(&index, &shortest_ns)| (index, behind_ns - shortest_ns))
     }
 
-    /// How far our clock is ahead of the slowest pod clock, plus the shortest delay of a line, in ns.
+    /// The lead of our clock over the slowest pod clock, plus the shortest delay of a line, in ns.
     #[must_use]
     pub fn ours_ahead_ns(&self) -> i64 {
         self.shortest_ns.values().copied().max().unwrap_or_default()

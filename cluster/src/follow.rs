@@ -18,21 +18,21 @@ pub use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-/// How often the stop flag is checked and the pods of a small Job are listed, with one request for all pods.
+/// The interval at which the stop flag is checked and the pods of a small Job are listed, with one request for all pods.
 const LIST_EVERY: Duration = Duration::from_millis(500);
 /// The added interval per pod: large Jobs are listed less often, because each pod adds about 7 kB to the answer.
 const LIST_EVERY_PER_POD: Duration = Duration::from_millis(5);
 /// The timeout of a request to the API server.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// A pod that has written nothing for so long is lost: pods write at least every five seconds, and Kubernetes takes minutes to notice.
+/// A pod that has written nothing for this time is lost: pods write at least every five seconds, and Kubernetes takes minutes to notice.
 const LONGEST_SILENCE: Duration = Duration::from_secs(20);
-/// How long the log of a lost pod is still read. If its node is gone, the log never ends.
+/// The time for which the log of a lost pod is still read. If its node is gone, the log never ends.
 const LOST_LOG_WITHIN: Duration = Duration::from_secs(10);
 /// The pause before a log that ended too early is read again.
 const LOG_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// How long the API server may be away. The pods go on meanwhile, and their logs are read again from the beginning.
+/// The longest time that the API server may be away. The pods go on meanwhile, and their logs are then read again from the beginning.
 const LONGEST_AWAY: Duration = Duration::from_secs(60);
-/// How long a Job may take to end after its removal: the grace period of its pods and ten seconds more.
+/// The time within which a Job must end after its removal: the grace period of its pods and ten seconds more.
 const END_WITHIN: Duration = Duration::from_secs(GRACE_S as u64 + 10);
 /// The most attempts in a row to read a log that bring no new line.
 const LOG_TRIES: u32 = 20;
@@ -80,8 +80,8 @@ pub enum Event {
     NotRemoved { namespace: String, error: ClusterError },
 }
 
-/// Creates the Job, follows it to its end or until `stop` is set, then removes it. All lines of one message of `inputs` are written to
-/// the pods at once. Blocks, so call it on a thread of its own.
+/// Creates the Job, follows it to its end or until `stop` is set, then removes it. All lines in one message of `inputs` are written to the
+/// pods at once. Blocks, so call it on a thread of its own.
 pub fn follow(
     load: &ClusterLoad,
     inputs: UnboundedReceiver<Vec<PodInput>>,
@@ -161,9 +161,9 @@ async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterErr
     }
 }
 
-/// The interval between two lists of so many pods.
+/// The interval between two lists of this many pods.
 fn list_every(pods: u32) -> Duration {
-    // A tenth less, because it is checked every half second, and each round takes a little longer.
+    // A tenth less, because the time is checked every half second and each round takes a little longer.
     (LIST_EVERY_PER_POD * pods).max(LIST_EVERY) * 9 / 10
 }
 
@@ -179,7 +179,7 @@ struct Followed {
     state: PodState,
     log: Option<AbortHandle>,
     heard: Heard,
-    /// Why the pod was told to end, if it was.
+    /// The reason why the pod was told to end, if it was.
     ending: Option<Loss>,
     lost_since: Option<Instant>,
 }
@@ -197,7 +197,7 @@ impl Heard {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// How long the pod has been silent, counting only the time since the API server last came back.
+    /// The time for which the pod has been silent, counted only since the API server last came back.
     fn silence(&self, answers_since: Instant, now: Instant) -> Duration {
         let since = (*self.0.lock().unwrap_or_else(PoisonError::into_inner)).max(answers_since);
         now.saturating_duration_since(since)

@@ -11,7 +11,7 @@ pub const JOB_NAME_LABEL: &str = "batch.kubernetes.io/job-name";
 /// The annotation in which Kubernetes keeps a pod's index; the process finds the same value in JOB_COMPLETION_INDEX.
 pub const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 const PROGRAM: &str = "/usr/bin/threadcount";
-/// How long Kubernetes keeps a finished Job that nobody has removed, in seconds.
+/// The time for which Kubernetes keeps a finished Job that nobody has removed, in seconds.
 const KEPT_FOR_S: u32 = 600;
 /// The grace period of a pod, in which it reports what it measured, in seconds.
 pub const GRACE_S: i64 = 15;
@@ -112,7 +112,7 @@ fn without_empty(value: Value) -> Value {
 /// # Errors
 /// Never for a Job.
 pub fn manifest(load: &ClusterLoad) -> Result<String, serde_saphyr::ser::Error> {
-    // Keeps a command on one line.
+    // Otherwise a long command would be broken into several lines.
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     serde_saphyr::to_string_with_options(&job(load), options)
 }

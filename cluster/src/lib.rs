@@ -1,7 +1,7 @@
 //! Sends a load from the pods of a Kubernetes cluster: an Indexed Job in which each pod is a process with a share of the load.
 //!
 //! ```text
-//! caller's thread                       thread of this room (a tokio runtime of its own)
+//! caller's thread                       thread of this crate (with its own tokio runtime)
 //! ClusterLoad ────────────────────────> Job ──> API server: create, list pods, follow logs, delete
 //!   Event::Line, Event::Pod, .. <────── channel
 //! ```
@@ -50,7 +50,7 @@ const LONGEST_NAMESPACE: usize = 63;
 /// Checks the name of a namespace, which becomes a part of the paths of all requests.
 ///
 /// # Errors
-/// It is no name that Kubernetes allows: what to write.
+/// The name is not one that Kubernetes allows; the text says what to write.
 pub fn namespace(written: &str) -> Result<String, String> {
     let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_name = written.len() <= LONGEST_NAMESPACE

@@ -15,7 +15,7 @@ pub struct SeenPods {
     pub clocks: Clocks,
 }
 
-/// Why no load can begin. Nothing was sent.
+/// The reason why no load can begin. Nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum NotReady {
     #[error("{missing} of {pods} pods did not run {when}{}: nothing was sent", in_brackets(.why))]
@@ -69,7 +69,7 @@ impl SeenPods {
         known.copied().find_map(|index| Some((index, self.loss_of(index)?)))
     }
 
-    /// Why this pod will not run to its end; `None` if it should.
+    /// The reason why this pod will not run to its end; `None` if it should.
     #[must_use]
     pub fn loss_of(&self, index: u32) -> Option<&Loss> {
         match self.states.get(&index) {

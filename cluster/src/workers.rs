@@ -24,13 +24,13 @@ use threadcount_load::run::Control;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The time from an order to the start of its load: enough to tell the pods on a busy cluster, open connections and compare clocks.
 const ORDER_AHEAD_NS: u64 = 4_000_000_000;
-/// A pod that has not begun so long before the start is told again, because a connection may break after the line was written.
+/// A pod that has not begun this long before the start is told again, because a connection may break after the line was written.
 const TOLD_AGAIN_BEFORE_NS: u64 = 2_500_000_000;
-/// If a pod has not begun so long before the start, the load is called off.
+/// If a pod has not begun this long before the start, the load is called off.
 const BEGUN_BEFORE_NS: u64 = 300_000_000;
 /// The number of lines after which the clock of a pod is known.
 const CLOCK_LINES: u32 = 5;
-/// How long pods may take to end a load that was called off. After that they can send no other load.
+/// The time within which pods must end a load that was called off. After that they can send no other load.
 const CALLED_OFF_WITHIN: Duration = Duration::from_secs(45);
 const STOP_EVERY: Duration = Duration::from_secs(1);
 
@@ -40,13 +40,13 @@ pub trait Orders {
     fn send(&self, step: u32, start_at_unix_ns: u64) -> String;
     /// Tells a pod to end the load early.
     fn stop(&self, step: u32) -> String;
-    /// How long the load runs before it is measured.
+    /// The time for which the load runs before it is measured.
     fn lead_in(&self) -> Duration;
-    /// The longest that a load can last, from its start; after that it will never end.
+    /// The longest that a load can last, from its start; a load that lasts longer will never end.
     fn lasts_at_most(&self) -> Duration;
 }
 
-/// Why pods sent no load, or only a part of one.
+/// The reason why pods sent no load, or only a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum WorkersError {
     #[error(transparent)]

@@ -40,7 +40,7 @@ impl Around {
         })
     }
 
-    /// Takes what is not written here from `above`.
+    /// These settings, with those that are missing taken from `above`.
     pub fn or(self, above: &Self) -> Self {
         Self {
             workdir: self.workdir.or_else(|| above.workdir.clone()),

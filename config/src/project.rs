@@ -143,8 +143,8 @@ mod tests {
     fn an_experiment_with_backends_of_its_own_does_not_inherit_the_shared_ones() {
         let names_of = |text: &str| {
             let found = read(text).unwrap();
-            let names = |it: &Experiment| -> Vec<String> {
-                it.variants[0].backends.iter().map(|backend| backend.name.clone()).collect()
+            let names = |experiment: &Experiment| -> Vec<String> {
+                experiment.variants[0].backends.iter().map(|backend| backend.name.clone()).collect()
             };
             [names(&found[0]), names(&found[1])]
         };

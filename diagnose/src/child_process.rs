@@ -1,4 +1,4 @@
-//! Child processes for which threads wait or from which they read: which one it is, and whether it works.
+//! The child processes of a JVM: which one a thread waits for or reads from, and whether it is working.
 
 use super::run_time::{self, RunTime};
 use super::verdict::BusyChild;
@@ -7,28 +7,28 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// A process that runs for a smaller share of the time is at rest and wakes up now and then.
+/// A process that runs for at least this share of the time is working; one at rest only wakes up now and then.
 const RUNS: f64 = 0.05;
-/// If other processes have the cores, a process that wants to run for this share of the time counts as working.
+/// A process that runs or waits for a core for at least this share of the time is working, too, because other processes may have the cores.
 const WANTS: f64 = 0.3;
-/// A child process may have begun others; deeper ones are left out.
+/// The most generations of processes that are followed: a child process may have started others.
 const DEPTH: usize = 8;
-/// `read(2)` and `readv(2)` of the machines that we know.
+/// The numbers of the system calls `read` and `readv` on this architecture.
 #[cfg(target_arch = "x86_64")]
 const READS: [u32; 2] = [0, 19];
 #[cfg(not(target_arch = "x86_64"))]
 const READS: [u32; 2] = [63, 65];
 
-/// A process that was begun by the JVM, with all that it has begun itself.
+/// A child process of the JVM, together with the processes that it has started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChildProcess {
     pub pid: u32,
     pub name: String,
-    /// It and those that it has begun.
+    /// The ids of the process and of its descendants.
     pub family: Vec<u32>,
-    /// That they used.
+    /// Cores that all of them used.
     pub cores: f64,
-    /// They ran or wanted to run.
+    /// Whether they ran, or wanted to run, for a good part of the time.
     pub is_busy: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn times(parent: u32) -> ChildTimes {
     children(parent).into_iter().map(|child| (child, sum(&family(child)))).collect()
 }
 
-/// The children now, and what they did since that moment.
+/// The child processes that exist now, and what they did since `before` was read, `seconds` ago.
 pub(super) fn since(parent: u32, before: &ChildTimes, seconds: f64) -> Vec<ChildProcess> {
     let child = |pid: u32| {
         let family = family(pid);
@@ -52,8 +52,8 @@ pub(super) fn since(parent: u32, before: &ChildTimes, seconds: f64) -> Vec<Child
     children(parent).into_iter().map(child).collect()
 }
 
-/// The child process that a thread waits for: the one that stands in a write, as `convert (4711), which writes to standard output, a pipe
-/// to java (4710)`, else the only one.
+/// Names the child process that a thread waits for: one that is blocked in a write, as in `convert (4711), which writes to standard output,
+/// a pipe to java (4710)`, or else the only child.
 pub(super) fn waited_for(children: &[ChildProcess]) -> Option<String> {
     let writes = |it: &ChildProcess| {
         let target = it.family.iter().find_map(|pid| writers::target(*pid, *pid))?;
@@ -66,7 +66,7 @@ pub(super) fn waited_for(children: &[ChildProcess]) -> Option<String> {
     children.iter().filter(|it| !it.is_busy).find_map(writes).or_else(only)
 }
 
-/// The children that work, where as many do as threads wait, or all of them.
+/// The working children, provided that there are at least as many of them as waiting threads, or that all children work.
 pub(super) fn busy(children: &[ChildProcess], waiting: usize) -> Option<BusyChild> {
     let busy: Vec<&ChildProcess> = children.iter().filter(|it| it.is_busy).collect();
     let first = busy.first().filter(|_| busy.len() >= waiting.min(children.len()))?;
@@ -78,7 +78,7 @@ pub(super) fn busy(children: &[ChildProcess], waiting: usize) -> Option<BusyChil
     })
 }
 
-/// The child whose output a thread of the parent reads, by its system call.
+/// The child whose output a thread of the parent reads, as the thread's system call shows.
 pub(super) fn read_by(parent: u32, task: u32, children: &[ChildProcess]) -> Option<&ChildProcess> {
     let call = fs::read_to_string(format!("/proc/{parent}/task/{task}/syscall")).ok()?;
     let link = writers::link(parent, writers::descriptor(&call, &READS)?)?;
@@ -86,12 +86,13 @@ pub(super) fn read_by(parent: u32, task: u32, children: &[ChildProcess]) -> Opti
     children.iter().find(|it| link.starts_with("pipe:") && it.family.iter().any(has_it))
 }
 
-/// Each thread of the parent has its own.
+/// The child processes of all threads of a process; the kernel lists them by the thread that started them.
 fn children(parent: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    let of_task = |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
+    let children_of_task =
+        |task: fs::DirEntry| fs::read_to_string(task.path().join("children")).unwrap_or_default();
     let mut all: Vec<u32> = tasks
-        .map(of_task)
+        .map(children_of_task)
         .flat_map(|it| it.split_ascii_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
         .collect();
     all.sort_unstable();
@@ -125,7 +126,7 @@ mod tests {
     use std::thread::sleep;
     use std::time::{Duration, Instant};
 
-    fn of_us() -> u32 {
+    fn own_pid() -> u32 {
         std::process::id()
     }
 
@@ -140,11 +141,11 @@ mod tests {
         child.wait().expect("ended");
     }
 
-    /// Until it has what is looked for, since the beginning of the child.
+    /// Waits until `found` returns something about the child, and returns it.
     fn until<T>(child: &Child, found: impl Fn(&ChildProcess) -> Option<T>) -> T {
         let begun = Instant::now();
         loop {
-            let all = since(of_us(), &ChildTimes::new(), begun.elapsed().as_secs_f64());
+            let all = since(own_pid(), &ChildTimes::new(), begun.elapsed().as_secs_f64());
             let own = all.iter().find(|it| it.pid == child.id());
             if let Some(found) = own.and_then(&found) {
                 return found;
@@ -158,29 +159,29 @@ mod tests {
         let child = begin("exec cat /dev/zero");
         let found = until(&child, |it| {
             let rests = ChildProcess { is_busy: false, ..it.clone() };
-            // It was still the shell when its name was read.
+            // Before `exec`, the process still has the name of the shell.
             waited_for(&[rests]).filter(|says| it.name == "cat" && says.contains("writes to"))
         });
         end(child);
         assert!(found.starts_with("cat (") && found.contains("standard output, a pipe to"), "{found}");
-        assert!(found.ends_with(&format!("({})", of_us())), "{found}");
+        assert!(found.ends_with(&format!("({})", own_pid())), "{found}");
     }
 
     #[test]
     fn a_child_that_computes_is_busy_for_as_long_as_it_does_and_one_that_sleeps_is_not() {
         let computes = begin("while :; do :; done");
         let sleeps = begin("exec sleep 100");
-        // It has its name before it has been loaded.
+        // A process has its new name before its program is loaded.
         let is_asleep =
             |pid| std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap().contains("nanosleep");
         until(&sleeps, |it| (it.name == "sleep" && is_asleep(it.pid)).then_some(()));
-        let before = times(of_us());
+        let before = times(own_pid());
         let ran = |since: &ChildTimes, pid| sum(&family(pid)).since(since[&pid]).on_cpu_ns;
-        // Whatever else runs here: until it has used 50 ms.
+        // Waits until the child has used 50 ms of CPU, however busy this machine is.
         while ran(&before, computes.id()) < 50_000_000 {
             sleep(Duration::from_millis(5));
         }
-        let all = since(of_us(), &before, 0.5);
+        let all = since(own_pid(), &before, 0.5);
         let of_child = |child: &Child| all.iter().find(|it| it.pid == child.id()).expect("a child").clone();
         let (busy_one, idle_one) = (of_child(&computes), of_child(&sleeps));
         end(computes);
@@ -209,10 +210,10 @@ mod tests {
         let (mut read, other) = (begin("exec sleep 100"), begin("exec sleep 100"));
         let mut output = read.stdout.take().expect("piped");
         let reader = std::thread::spawn(move || output.read(&mut [0]));
-        let tasks = || run_time::tasks(of_us()).into_values();
+        let tasks = || run_time::tasks(own_pid()).into_values();
         let found = until(&read, |_| {
-            let all = since(of_us(), &ChildTimes::new(), 1.0);
-            tasks().find_map(|task| read_by(of_us(), task, &all).map(|it| it.pid))
+            let all = since(own_pid(), &ChildTimes::new(), 1.0);
+            tasks().find_map(|task| read_by(own_pid(), task, &all).map(|it| it.pid))
         });
         assert_eq!(found, read.id());
         end(read);

@@ -1,4 +1,4 @@
-//! The commands that the JVM carries out, within the time that is left.
+//! Sends commands to the JVM within the time that is left, and parses its answers.
 
 use super::locks::{self, LockSnapshot};
 use super::thread_dump::{self, DumpedThread};
@@ -13,21 +13,22 @@ use threadcount_machine::probe::choice::encoded;
 use threadcount_machine::probe::{attach as probe, jar};
 
 const JAR: &str = "probe.jar";
-/// Without `-l`, which walks the whole heap at a safepoint for synchronizers: their owners come from the probe, and the JVM looks
-/// for deadlocks of platform threads in any case.
+/// Without `-l`, which would walk the whole heap at a safepoint to find synchronizers: the probe names their owners, and the JVM looks for
+/// deadlocks of platform threads in any case.
 const THREAD_PRINT: &str = "Thread.print";
-/// Java code writes the dump of all threads, and may stand still itself: there is time left for what the JVM prints without Java code.
+/// The longest time for the dump of all threads. Java code writes it and may hang; what the JVM prints without Java code needs time too.
 const LONGEST_DUMP: Duration = Duration::from_secs(5);
-/// On a full CPU the code of the application takes the probe several seconds.
+/// The longest time for the probe's snapshot of locks, which takes several seconds on a full CPU.
 const LONGEST_LOCKS: Duration = Duration::from_secs(8);
 
-/// A running JVM that takes commands, and a folder in its /tmp for what it can only write to a file.
+/// A running JVM that takes commands, and a folder in its /tmp for output that it only writes to files.
 pub(super) struct Commands {
     jvm: JvmProcess,
-    /// Where it could not be made, the reason.
+    /// The folder, or the reason why it could not be made.
     folder: Result<HeldFolder, String>,
+    /// The path of the folder as the JVM sees it.
     inside: PathBuf,
-    /// The probe, as the JVM sees it; where it was not built, there is no snapshot of locks.
+    /// The path of the probe as the JVM sees it, or the reason why there is no probe and therefore no snapshot of locks.
     jar: Result<PathBuf, String>,
     until: Instant,
 }
@@ -35,7 +36,7 @@ pub(super) struct Commands {
 impl Commands {
     pub fn begin(jvm: JvmProcess, until: Instant) -> Self {
         let jar = jar::find().map_err(|error| error.to_string());
-        // A JVM that sees our files gets our own: it keeps the file of an agent open.
+        // A JVM that sees our files loads the probe from our own file, because it keeps the file of an agent open.
         let copied = jar.as_ref().ok().filter(|_| jvm.is_foreign());
         let bytes = copied.and_then(|jar| std::fs::read(jar).ok()).unwrap_or_default();
         let created = in_tmp::unpredictable("threadcount-diagnose").and_then(|name| {
@@ -50,7 +51,7 @@ impl Commands {
         Self { jvm, folder, inside, jar, until }
     }
 
-    /// It has until then, where that is later.
+    /// Moves the time limit to `until`, if that is later.
     pub fn extend(&mut self, until: Instant) {
         self.until = self.until.max(until);
     }
@@ -64,7 +65,7 @@ impl Commands {
         Ok((thread_print::parse(&text), text))
     }
 
-    /// The JVM writes it to a file only. The reason where there is none.
+    /// All threads with their stacks, which the JVM only writes to a file. The error is the reason why there is no dump.
     pub fn thread_dump(&self) -> Result<(Vec<DumpedThread>, String), String> {
         self.folder.as_ref().map_err(Clone::clone)?;
         let file = self.inside.join("threads.json");
@@ -85,7 +86,7 @@ impl Commands {
         self.folder.as_ref().map_err(Clone::clone)?;
         let jar = self.jar.as_ref().map_err(Clone::clone)?;
         let name = format!("locks-{number}.jsonl");
-        // The JVM has time to load the probe before, and to write the next dump after.
+        // Leaves time to load the probe before, and to write the next dump afterwards.
         let limit_ms = (self.left() / 2).min(LONGEST_LOCKS).as_millis();
         let argument =
             format!("out=file:{},level=locks,limit_ms={limit_ms}", encoded(&self.inside.join(&name)));

@@ -1,4 +1,4 @@
-//! The evidence that was gathered from a JVM within some seconds, merged by thread.
+//! The evidence that was gathered from a JVM within a few seconds, merged by thread.
 
 use super::child_process::ChildProcess;
 use super::frame::Frame;
@@ -19,46 +19,46 @@ pub struct Thread {
     pub name: String,
     pub is_virtual: bool,
     pub frames: Vec<Frame>,
-    /// In each snapshot, with the same stack.
+    /// Whether it had the same stack in each snapshot.
     pub stood_still: bool,
-    /// It has run in between, and came back to the same stack.
+    /// Whether it ran in between and came back to the same stack.
     pub went_on: bool,
-    /// The thread that it was mounted on in each snapshot; of a virtual one.
+    /// For a virtual thread: the carrier on which it was mounted in each snapshot.
     pub carrier: Option<u64>,
-    /// On any carrier, in the last snapshot.
+    /// For a virtual thread: whether it was mounted in the last snapshot.
     pub is_mounted: bool,
     pub is_carrier: bool,
-    /// As `Thread.State` names it, where it is known.
+    /// The name of its `Thread.State`, if known.
     pub state: Option<String>,
-    /// The monitor or synchronizer that it waits for: class and identity.
+    /// The monitor or synchronizer that it waits for, as class and identity.
     pub waits_for: Option<String>,
     pub monitors: Vec<String>,
-    /// Threads that have what it waits for, or give it.
+    /// Threads that hold what it waits for, or that will produce it.
     pub givers: Vec<u64>,
-    /// The pool in whose queue the task is that gives it.
+    /// The pool whose queue contains the task that will produce what it waits for.
     pub pool: Option<String>,
     /// Threads whose own work refers to what it waits for.
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
-    /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
+    /// The thread whose own work is the first to lead to what this thread waits for, and the collection over which it leads there.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
-    /// The class for whose initialisation it waits; empty: the JVM does not say for which.
+    /// The class whose initialisation it waits for; empty if the JVM does not name the class.
     pub class_to_begin: Option<String>,
-    /// The pipe or file that it writes, and who has the other end, where it is known.
+    /// The pipe or file that it writes to and the process at the other end, if known.
     pub writes_to: Option<String>,
-    /// To whom the socket is connected that it reads or writes, where it is known.
+    /// The other end of what it waits for, if known: of a socket, a child process, or the holder of a file's lock.
     pub peer: Option<String>,
-    /// Share of the time that it ran or wanted to run; of a virtual thread, where one carrier has had it all the time. And that it ran, of
-    /// a platform thread.
+    /// Share of the time in which it ran or wanted to run; known for a virtual thread only if one carrier had it all the time.
     pub runnable_share: Option<f64>,
+    /// Share of the time in which it ran; known for platform threads only.
     pub cpu_share: Option<f64>,
-    /// How often in a second it went to wait; 0: it is not known.
+    /// How many times per second it began to wait; 0 if unknown.
     pub waits_per_second: f64,
     /// Time that is left until its time limit, if known.
     pub left: Option<Duration>,
-    /// The child process that it waits for or reads from, where that works.
+    /// The child process that it waits for or reads from, if that process is working.
     pub busy_child: Option<BusyChild>,
 }
 
@@ -69,14 +69,12 @@ impl Thread {
         self.frames.iter().find(|frame| frame.is_application())
     }
 
-    /// Its frames of the application.
     #[must_use]
     pub fn application_frames(&self) -> Vec<&Frame> {
         self.frames.iter().filter(|frame| frame.is_application()).collect()
     }
 
-    /// The methods of the application on its stack. The one that it begins with is left out if there are others: all threads of a
-    /// pool have it, whatever they do.
+    /// The methods of the application on its stack. The outermost is left out if there are others, because all threads of a pool have it.
     #[must_use]
     pub fn code(&self) -> Vec<&str> {
         let own = self.frames.iter().filter(|frame| frame.is_application());
@@ -87,24 +85,24 @@ impl Thread {
         methods
     }
 
-    /// The same stack all the time, and nothing shows that it left it in between.
+    /// Whether it had the same stack all the time, and nothing shows that it left it in between.
     #[must_use]
     pub fn stands_still(&self) -> bool {
         self.stood_still && !self.went_on
     }
 
-    /// Other code has called back into the application: a loop has begun a task, or a result what was to follow it.
+    /// Whether other code called back into the application: a loop that runs a task, or a completed result that runs what follows it.
     #[must_use]
     pub fn is_called_back(&self) -> bool {
         let own = self.frames.iter().skip_while(|it| !it.is_application());
-        // The JDK begins each thread.
+        // The frames at the bottom belong to the JDK, which begins each thread.
         let own: Vec<&Frame> = own.collect();
         let Some(begin) = own.iter().rposition(|it| !it.is_jdk()) else { return false };
         let is_called = |it: &&Frame| !it.is_application() || it.method.contains(".lambda$");
         own[..begin].iter().any(is_called) || !own[begin].is_application()
     }
 
-    /// A thread of a `ForkJoinPool`.
+    /// Whether it is a thread of a `ForkJoinPool`.
     #[must_use]
     pub fn is_in_fork_join(&self) -> bool {
         self.frames.last().is_some_and(|it| it.is("ForkJoinWorkerThread.run"))
@@ -121,7 +119,7 @@ impl Thread {
         ThreadAt { thread, at: self.place().cloned() }
     }
 
-    /// Where it is: in the application, else in a library, else in the JDK.
+    /// The frame that tells where it is: the topmost of the application, else of a library, else of the JDK.
     fn place(&self) -> Option<&Frame> {
         let library = || self.frames.iter().find(|frame| !frame.is_jdk());
         self.application().or_else(library).or(self.frames.first())
@@ -140,22 +138,22 @@ impl Thread {
 pub struct Synchronizer {
     pub owner: Option<u64>,
     pub owner_name: String,
-    /// It is a thread that is no more.
+    /// Whether the owner is a thread that has ended.
     pub owner_ended: bool,
-    /// Permits of a semaphore: the most of all snapshots.
+    /// For a semaphore: the highest number of free permits in any snapshot.
     pub value: i64,
-    /// It is known of each thread whether it waits anew.
+    /// Whether the snapshots show for each waiting thread if it has begun a new wait in between.
     pub has_queue: bool,
 }
 
-/// A part of the evidence that was not to be had, and why.
+/// A source of evidence that gave nothing, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingSource {
     pub source: Source,
     pub why: String,
 }
 
-/// Where evidence comes from. Each source may fail while the others are judged.
+/// A source of evidence. Each may fail alone; the verdicts then rest on the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
@@ -171,58 +169,58 @@ pub enum Source {
     PerfData,
     /// The descriptors of the process: connections of clients.
     Sockets,
-    /// The debug agent of the JVM, which may have suspended threads: nothing tells such a thread from one that waits.
+    /// The debug agent of the JVM: a thread that it has suspended looks like one that waits.
     Debugger,
 }
 
-/// With fewer snapshots a thread that waits for a moment looks like one that hangs.
+/// With fewer snapshots, a thread that waits for a moment looks like one that hangs.
 pub(crate) const SNAPSHOTS: usize = 3;
 
-/// All of it.
+/// All evidence about one JVM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     pub seconds: f64,
-    /// From the first snapshot to the last.
+    /// Time from the first snapshot to the last.
     pub between_seconds: f64,
-    /// It did not carry out a command in time.
+    /// Whether the JVM failed to carry out a command in time.
     pub unresponsive: bool,
     pub threads: Vec<Thread>,
     pub synchronizers: HashMap<String, Synchronizer>,
-    /// By class and identity.
+    /// Pools of threads, by class and identity.
     pub pools: BTreeMap<String, ThreadPool>,
-    /// `None`: the sockets of the process cannot be seen.
+    /// The connections of clients; `None` if the sockets of the process cannot be seen.
     pub server: Option<ServerUse>,
-    /// A server that we know has called the application.
+    /// Whether a server that Threadcount recognises has called the application.
     pub knows_server: bool,
-    /// It is waited for until it is ready: its main thread is what should go on.
+    /// Whether somebody waits for the JVM to become ready, so that its main thread is the one that should go on.
     pub is_starting: bool,
-    /// Its feature number: 21.
+    /// The feature version of Java, such as 21.
     pub java: Option<u32>,
     /// Whether there is a snapshot of locks.
     pub has_locks: bool,
-    /// At the beginning, at each snapshot and at the end; empty: the JVM keeps no such data.
+    /// The counters of the collectors at the beginning, at each snapshot and at the end; empty if the JVM does not keep them.
     pub gc: Vec<GcCounters>,
-    /// How many snapshots of all threads there are. With fewer than three, nothing can be said to stand still.
+    /// The number of snapshots of all threads. With fewer than three, no thread counts as standing still.
     pub snapshots: usize,
-    /// `threads` are the platform threads only, of at least as many moments.
+    /// Whether `threads` lists platform threads only, because too few snapshots include virtual threads.
     pub lacks_virtual_threads: bool,
-    /// Why there are fewer.
+    /// The reason why there are fewer snapshots than a verdict needs.
     pub missing: Option<Missing>,
     /// The sources that gave nothing.
     pub missing_sources: Vec<MissingSource>,
-    /// The facts from the kernel, read only where the JVM gave no threads at all.
+    /// Facts from the kernel, read only if the JVM does not respond.
     pub kernel_facts: Vec<KernelFact>,
-    /// Threads of the earlier snapshots, the last of them first: id and stack only.
+    /// The threads of the earlier snapshots, with id and stack only; the latest of these snapshots comes first.
     pub earlier: Vec<Vec<Thread>>,
-    /// How many carriers the scheduler may have.
+    /// The parallelism of the scheduler of virtual threads, if known.
     pub parallelism: Option<usize>,
-    /// Locks and other objects that threads waited for which have ended since, by class and identity.
+    /// Locks and other objects that some threads waited for and, because these have ended since, must have got; by class and identity.
     pub given: HashSet<String>,
-    /// Circles that the JVM found itself, among platform threads, in all snapshots.
+    /// Deadlocks among platform threads that the JVM itself found in all snapshots.
     pub circles_of_jvm: Vec<PrintedCircle>,
     /// Cores that the whole process used.
     pub cores_used: f64,
-    /// Processes that it has begun, at the end.
+    /// The child processes at the end.
     pub children: Vec<ChildProcess>,
 }
 
@@ -235,22 +233,22 @@ impl Evidence {
     /// The thread that owns this lock.
     #[must_use]
     pub fn owner_of(&self, lock: &str) -> Option<&Thread> {
-        let of_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));
-        of_synchronizer
+        let by_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));
+        by_synchronizer
             .or_else(|| self.threads.iter().find(|thread| thread.monitors.iter().any(|it| it == lock)))
     }
 
-    /// [`Self::owner_of`] for many locks: the owner of each.
+    /// The owner of each lock, by lock.
     #[must_use]
     pub fn owners(&self) -> HashMap<&str, &Thread> {
         let by_id: HashMap<u64, &Thread> = self.threads.iter().map(|thread| (thread.tid, thread)).collect();
-        let of_monitors = self
+        let by_monitor = self
             .threads
             .iter()
             .flat_map(|thread| thread.monitors.iter().map(move |lock| (lock.as_str(), thread)));
-        let of_synchronizers =
+        let by_synchronizer =
             self.synchronizers.iter().filter_map(|(lock, it)| Some((lock.as_str(), *by_id.get(&it.owner?)?)));
-        of_monitors.chain(of_synchronizers).collect()
+        by_monitor.chain(by_synchronizer).collect()
     }
 
     #[must_use]

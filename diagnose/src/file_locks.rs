@@ -1,16 +1,16 @@
-//! The lock of a file for which a thread waits, by its system call: which file, and the process that has the lock.
+//! Finds the file whose lock a thread waits for, from the thread's system call, and the process that holds the lock.
 
 use rustix::fs::{major, minor};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// `fcntl(2)` of the machines that we know.
+/// The number of the system call `fcntl` on this architecture.
 #[cfg(target_arch = "x86_64")]
 const LOCKS: u32 = 72;
 #[cfg(not(target_arch = "x86_64"))]
 const LOCKS: u32 = 25;
 
-/// `/var/shop/index.lock, held by java (4711)`.
+/// The file and the holder of its lock: `/var/shop/index.lock, held by java (4711)`.
 pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/task/{task}/syscall")).ok()?;
     let descriptor = locked_by(&call)?;
@@ -20,7 +20,7 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let device = file.dev();
     let place = format!("{:02x}:{:02x}:{}", major(device), minor(device), file.ino());
     let holder = holder(&fs::read_to_string("/proc/locks").ok()?, &place, pid);
-    // The kernel counts a process of another namespace as 0, or leaves its locks out.
+    // The kernel shows a process of another namespace as 0, or leaves its locks out.
     let held = holder.filter(|it| *it > 0).map_or_else(
         || "held by an unknown process".to_owned(),
         |it| {
@@ -31,7 +31,7 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     Some(format!("{path}, {held}"))
 }
 
-/// `72 0x1b 0x7 ..`: number of the call, its arguments.
+/// The descriptor in a line of `/proc/PID/syscall` (`72 0x1b 0x7 ..`, number and arguments), if the call is `fcntl`.
 fn locked_by(call: &str) -> Option<u32> {
     let mut words = call.split_ascii_whitespace();
     let number: u32 = words.next()?.parse().ok()?;
@@ -39,8 +39,7 @@ fn locked_by(call: &str) -> Option<u32> {
     (number == LOCKS).then_some(descriptor)
 }
 
-/// The process that has a lock of the file at this place, device and number, but for the one that waits. Lines with an arrow are
-/// those that wait.
+/// The process other than `waiter` with a lock of this file, by the lines of `/proc/locks`. Lines with an arrow are waiting processes.
 fn holder(locks: &str, file: &str, waiter: u32) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();

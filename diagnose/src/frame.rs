@@ -15,11 +15,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// From `module/class.method(File.java:12)`.
+    /// Parses `module/class.method(File.java:12)`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let (method, place) = text.split_once('(').unwrap_or((text, ""));
-        // A loader or module comes first: `app//`, `java.base/`; a lambda's class has a `/` of its own at its end.
+        // The text may begin with a loader or module (`app//`, `java.base/`); in a lambda's class the `/` belongs to the class.
         let start = method.find('.').and_then(|_| first_of_class(method)).unwrap_or(0);
         let line = place.trim_end_matches(')').rsplit_once(':').and_then(|(_, line)| line.parse().ok());
         let method = &method[start..];

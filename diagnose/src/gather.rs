@@ -1,5 +1,5 @@
-//! Gathers the evidence: three thread dumps, within about three seconds where the heap has room for them, one snapshot of locks, CPU
-//! and collections.
+//! Gathers the evidence about a JVM: three thread dumps within three seconds if the heap has room, a snapshot of locks, CPU and
+//! collections.
 
 use super::child_process;
 use super::commands::Commands;
@@ -30,21 +30,22 @@ use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::target::{self, TargetError};
 use threadcount_machine::process_sockets::ProcessSockets;
 
-/// Until its first dump.
+/// The time limit until the JVM has given its first dump.
 const LIMIT: Duration = Duration::from_secs(9);
-/// In all, for one that has responded: on a full CPU its dumps and the probe take seconds. A diagnosis takes twenty at most.
+/// The time limit for a JVM that has given a dump: on a full CPU its dumps and the probe take seconds. A diagnosis takes at most 20 s.
 const LIMIT_OF_SLOW: Duration = Duration::from_secs(19);
 const BETWEEN: Duration = Duration::from_millis(1_400);
-/// Before the first dump: shows whether the JVM is busy with collections.
+/// The time before the first dump, which shows whether the JVM is busy with collections.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
-/// A command that had less is no sign of a JVM that does not respond.
+/// A command that got less time than this does not prove that the JVM fails to respond.
 const RESPONDS_SECONDS: f64 = 3.0;
-/// Java code that writes dumps needs memory: not where collections take this share of the time or the heap is this full.
+/// If collections take this share of the time, no dump is asked for, because Java code writes dumps and needs memory.
 const SHORT_SHARE: f64 = 0.3;
-/// The share is that of so long at least: one pause is most of a shorter time.
+/// The share is measured over at least this time, because a single pause is most of a shorter time.
 const SHARE_OF: Duration = Duration::from_secs(1);
+/// If this share of the heap is in use, no dump is asked for, either.
 const SHORT_FULLNESS: f64 = 0.9;
-/// Latency of an interruption.
+/// The longest time until an interruption is noticed.
 const REACTION: Duration = Duration::from_millis(100);
 
 /// The beginning of the names of a debug agent's threads (`-agentlib:jdwp`), as the kernel knows them.
@@ -57,11 +58,11 @@ pub struct Options {
     pub agent: bool,
 }
 
-/// Gathers it. Once `stop` is set it ends, and takes its files away. Each source of evidence may fail alone; the evidence then lacks it, and
-/// has the reason.
+/// Gathers the evidence. Ends and removes its files once `stop` is set. If a source of evidence fails, the evidence contains the reason
+/// instead.
 ///
 /// # Errors
-/// The process is no JVM that may be looked into, or it has ended.
+/// The process is not a JVM that we may inspect, or it has ended.
 pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
     let mut missing_sources = MissingSources::default();
     let jvm = match target::inspect(pid) {
@@ -115,7 +116,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
                 missing = Some(if is_short { Missing::HeapIsShort } else { Missing::Time });
                 break;
             }
-            // The collections are evidence without it.
+            // The collections are evidence enough.
             Err(_) if is_short => {}
             Err(other) => missing_sources.add(Source::ThreadPrint, other.to_string()),
         }
@@ -124,8 +125,8 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
             missing = Some(Missing::HeapIsShort);
             continue;
         }
-        // The second time only where it tells a queue that moves from one that stands still.
-        let number = whole(&snapshots).len().max(of_failed_dumps(&snapshots));
+        // The first snapshot of locks follows the second dump. A second one is taken only to see whether a queue moves.
+        let number = whole(&snapshots).len().max(failed_dumps(&snapshots));
         let has_queue = || locks.last().is_some_and(|(_, it)| has_queue(it));
         if options.agent && (number == 2 || number == SNAPSHOTS && has_queue()) {
             match commands.locks(number, snapshots.last().map_or(0, |it| it.dumped.len())) {
@@ -151,7 +152,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         let why = "its debug agent (JDWP) is loaded, and a suspended thread looks like one that waits";
         missing_sources.add(Source::Debugger, why.to_owned());
     }
-    // A short heap is a reason, and the JVM answers as well as it can.
+    // A JVM whose heap is short answers as well as it can, so that it does not count as silent.
     let is_silent =
         unresponsive || is_halted || snapshots.is_empty() && missing != Some(Missing::HeapIsShort);
     let kernel_facts = if is_silent { kernel.facts(&run_times, &run_time::names(pid)) } else { Vec::new() };
@@ -184,7 +185,7 @@ impl MissingSources {
     }
 }
 
-/// Whether a JVM refuses commands: the kernel shows what its process does. Others are not ours to look into.
+/// Whether the refusal comes from a JVM that we may inspect: then the kernel still shows what its process does.
 fn is_of_jvm(refusal: &Refusal) -> bool {
     !matches!(
         refusal,
@@ -198,9 +199,9 @@ fn is_of_jvm(refusal: &Refusal) -> bool {
 
 pub(super) fn evidence(all: &Gathered) -> Evidence {
     let whole = whole(&all.snapshots);
-    let of_platform_threads = of_platform_threads(&all.snapshots);
+    let platform_only = platform_only(&all.snapshots);
     let judged: Vec<&Snapshot> =
-        if of_platform_threads.is_empty() { whole.clone() } else { of_platform_threads.iter().collect() };
+        if platform_only.is_empty() { whole.clone() } else { platform_only.iter().collect() };
     let clocks = clocks(&all.run_times, judged.first().map(|it| it.at).unwrap_or_default());
     let locks: Vec<&LockSnapshot> = all.locks.iter().map(|(_, it)| it).collect();
     let (mut threads, synchronizers) = merge(&judged, &locks, &clocks);
@@ -218,7 +219,7 @@ pub(super) fn evidence(all: &Gathered) -> Evidence {
         gc: all.gc.iter().map(|(_, gc)| *gc).collect(),
         cores_used: clocks.cores_used(),
         snapshots: whole.len(),
-        lacks_virtual_threads: !of_platform_threads.is_empty(),
+        lacks_virtual_threads: !platform_only.is_empty(),
         earlier: earlier(&judged),
         parallelism: scheduler::parallelism(all.pid),
         circles_of_jvm: circles_of_jvm(&judged),
@@ -227,13 +228,13 @@ pub(super) fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Finds the targets of platform threads that stand in a write, wait for the lock of a file or for a child process, or read from one, and
-/// how long threads with a time limit will wait.
+/// Finds what threads wait for outside the JVM: the target of a write, the holder of a file's lock, a child process that they wait for or
+/// read from; and how much longer threads with a time limit will wait.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
     let tasks = run_time::tasks(all.pid);
-    // A virtual thread that stands in a call of the system keeps its carrier.
+    // A virtual thread in a system call keeps its carrier, so the carrier's task shows the call.
     let task_of = |it: &Thread| {
         let id = ids.get(&it.tid).or_else(|| ids.get(&it.carrier?))?;
         tasks.get(id).copied()
@@ -268,35 +269,35 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     }
 }
 
-/// `Full thread dump OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode):`
+/// The feature version of Java in a thread dump: 21 for `Full thread dump OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode):`.
 fn java_of(print: &str) -> Option<u32> {
     let line = print.lines().find_map(|line| line.strip_prefix("Full thread dump "))?;
     let version = line.split_once('(')?.1;
     version[..version.find(|it: char| !it.is_ascii_digit())?].parse().ok()
 }
 
-/// The snapshots of all threads.
+/// The snapshots that include virtual threads.
 fn whole(snapshots: &[Snapshot]) -> Vec<&Snapshot> {
     snapshots.iter().filter(|it| it.is_whole).collect()
 }
 
-/// How many snapshots lack the virtual threads because the JVM could not dump them.
-fn of_failed_dumps(snapshots: &[Snapshot]) -> usize {
+/// The number of snapshots that lack virtual threads because the JVM could not dump them.
+fn failed_dumps(snapshots: &[Snapshot]) -> usize {
     snapshots.iter().filter(|it| it.dump_failed).count()
 }
 
 fn is_enough(snapshots: &[Snapshot]) -> bool {
-    whole(snapshots).len() >= SNAPSHOTS || of_failed_dumps(snapshots) >= SNAPSHOTS
+    whole(snapshots).len() >= SNAPSHOTS || failed_dumps(snapshots) >= SNAPSHOTS
 }
 
-/// The snapshots of platform threads alone, if too few snapshots have all threads; else empty.
-fn of_platform_threads(snapshots: &[Snapshot]) -> Vec<Snapshot> {
+/// The snapshots reduced to platform threads, if too few snapshots include virtual threads; otherwise empty.
+fn platform_only(snapshots: &[Snapshot]) -> Vec<Snapshot> {
     let is_too_few = whole(snapshots).len() < SNAPSHOTS && snapshots.len() >= SNAPSHOTS;
     let all = snapshots.iter().filter(|it| is_too_few && !it.printed.is_empty());
     all.map(|it| Snapshot { dumped: thread_print::as_dumped(&it.printed), ..it.clone() }).collect()
 }
 
-/// Since the beginning; how often a thread waited counts since this dump.
+/// The kernel's counts for each thread since the beginning; waits are also counted since the first dump.
 fn clocks(run_times: &[(Duration, HashMap<u32, RunTime>)], first_dump: Duration) -> Clocks {
     let none = (Duration::ZERO, HashMap::new());
     let first = run_times.first().unwrap_or(&none);
@@ -318,20 +319,20 @@ fn is_short(gc: &[(Duration, GcCounters)]) -> bool {
     let (Some(first), Some((now, last))) = (gc.first(), gc.last()) else { return false };
     let is_early = |it: &&(Duration, GcCounters)| *now - it.0 >= SHARE_OF;
     let (then, from) = gc.iter().rev().find(is_early).unwrap_or(first);
-    // Before there is enough to tell it, one that may be short is looked at again.
+    // If less time has passed, the share is uncertain; a heap that looks short is then examined again.
     let seconds = (*now - *then).as_secs_f64().max(0.001);
     (last.seconds - from.seconds) / seconds >= SHORT_SHARE || last.fullness() >= SHORT_FULLNESS
 }
 
-/// When to look next after the look at `due`, since the beginning. `None`: there is no time for another.
+/// The time of the next look after the one at `due`, counted from the beginning; `None` if there is no time for it.
 fn after(due: Duration, is_short: bool) -> Option<Duration> {
     let is_too_early = is_short && due < SHARE_OF;
     let next = if is_too_early { SHARE_OF } else { due + BETWEEN };
-    // The last one has some time left.
+    // Leaves some time for the last look itself.
     (next + BETWEEN <= LIMIT).then_some(next)
 }
 
-/// Two threads or more wait for the same synchronizer.
+/// Whether two or more threads wait for the same synchronizer.
 fn has_queue(locks: &LockSnapshot) -> bool {
     let mut known = HashSet::new();
     let queued = locks.waits.iter().filter(|it| it.wait != 0).filter_map(|it| it.lock.as_ref());
@@ -344,7 +345,7 @@ fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
     all.map(|it| it.dumped.iter().map(thread).collect()).collect()
 }
 
-/// The objects that threads waited for before they ended, as the last dump shows. A thread with a time limit may have given up, and does not count.
+/// The objects that threads waited for before they ended: somebody gave them. Threads with a time limit may have given up and do not count.
 fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet<String> {
     let Some((last, earlier)) = snapshots.split_last().filter(|(last, _)| last.is_whole) else {
         return HashSet::new();
@@ -363,7 +364,7 @@ fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet
     ended.filter_map(|(_, _, lock)| lock.cloned()).collect()
 }
 
-/// The circles that each snapshot has; addresses of objects change when they are moved.
+/// The circles that the JVM found in every snapshot, compared by their threads, because the addresses of objects change.
 fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
     let ids = |circle: &PrintedCircle| circle.iter().map(|it| it.0).collect::<BTreeSet<_>>();
     let mut all = snapshots.iter().rev().map(|it| it.circles.clone());
@@ -375,7 +376,7 @@ fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
     last
 }
 
-/// Unless it is interrupted meanwhile.
+/// Sleeps until `due`; fails if `stop` is set meanwhile.
 fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
     loop {
         if stop.load(Ordering::Relaxed) {
@@ -389,8 +390,8 @@ fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
     }
 }
 
-/// The JVM prints its platform threads without Java code, which needs memory: where the heap is short, these only. Each of the two may fail
-/// alone.
+/// Takes a snapshot: platform threads, which the JVM prints without Java code, and a dump of all threads, which needs memory and is left
+/// out if the heap is short. Either may fail alone.
 fn snapshot(
     commands: &Commands,
     began: Instant,
@@ -432,7 +433,7 @@ fn snapshot(
 mod tests {
     use super::*;
 
-    /// Times of the looks, and of those that were followed by a snapshot, of a JVM whose collections have taken `seconds(at)`.
+    /// The times of all looks, and of those that a snapshot followed, for a JVM whose collections have taken `seconds(at)` by then.
     fn gathered(seconds: impl Fn(f64) -> f64, used_bytes: u64) -> (Vec<f64>, Vec<f64>) {
         let moment = |at: Duration| {
             let seconds = seconds(at.as_secs_f64());

@@ -1,9 +1,9 @@
-//! How much of the time a JVM collects garbage, and how full its heap is, from its performance data.
+//! The time that a JVM spends in collections, and how full its heap is, from its performance data.
 
 use serde::Serialize;
 use threadcount_machine::perf_data::PerfData;
 
-/// Generations and their spaces of all collectors: G1 and the Serial one have two of three, the others fewer.
+/// The generations, spaces and collectors that are looked for in the performance data; no collector has more of them.
 const GENERATIONS: std::ops::Range<u32> = 0..3;
 const SPACES: std::ops::Range<u32> = 0..4;
 const COLLECTORS: std::ops::Range<u32> = 0..4;
@@ -11,7 +11,7 @@ const COLLECTORS: std::ops::Range<u32> = 0..4;
 /// The counters of one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct GcCounters {
-    /// In which threads stood still for a collection.
+    /// Time in which threads stood still for collections.
     pub seconds: f64,
     pub collections: u64,
     pub used_bytes: u64,
@@ -25,7 +25,7 @@ impl GcCounters {
         self.used_bytes as f64 / self.most_bytes.max(1) as f64
     }
 
-    /// `None`: the JVM keeps no such data (`-XX:-UsePerfData`).
+    /// Reads the counters of a JVM; `None` if it does not keep them (`-XX:-UsePerfData`).
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let data = PerfData::read(pid)?;
@@ -37,8 +37,9 @@ impl GcCounters {
         let sum =
             |names: &mut dyn Iterator<Item = String>| -> u64 { names.filter_map(|name| number(&name)).sum() };
         let ticks = sum(&mut COLLECTORS.map(|at| format!("sun.gc.collector.{at}.time")));
-        let spaces = GENERATIONS
-            .flat_map(|of| SPACES.map(move |at| format!("sun.gc.generation.{of}.space.{at}.used")));
+        let spaces = GENERATIONS.flat_map(|generation| {
+            SPACES.map(move |at| format!("sun.gc.generation.{generation}.space.{at}.used"))
+        });
         let mut most = GENERATIONS.map(|of| format!("sun.gc.generation.{of}.maxCapacity"));
         let most_bytes = if shares_heap(text) {
             most.filter_map(|name| number(&name)).max().unwrap_or_default()
@@ -54,8 +55,8 @@ impl GcCounters {
     }
 }
 
-/// Each generation may take the whole heap, and says so: G1 and ZGC. With others each has a part, and two equal ones are two halves
-/// (`-XX:NewRatio=1`).
+/// Whether each generation may take the whole heap and reports that as its maximum, as with G1 and ZGC. With other collectors each
+/// generation has a part; two of equal size are two halves (`-XX:NewRatio=1`).
 fn shares_heap(text: &dyn Fn(&str) -> Option<String>) -> bool {
     let is_g1 = text("sun.gc.policy.name").is_some_and(|it| it == "GarbageFirst");
     let is_z = |name: String| name.starts_with('Z');
@@ -68,7 +69,7 @@ mod tests {
 
     const HEAP: u64 = 64 << 20;
 
-    /// 60 of 64 MiB in use.
+    /// The counters of a JVM that has 60 of 64 MiB in use.
     fn counters(names: &[(&str, &str)], most: &[u64]) -> GcCounters {
         let number = |name: &str| match name {
             "sun.os.hrt.frequency" => Some(1_000),
@@ -104,7 +105,7 @@ mod tests {
             let of = |most: &[u64]| counters(&[("sun.gc.policy.name", policy)], most).most_bytes;
             assert_eq!((of(&[HEAP / 4, HEAP / 4 * 3]), of(&[HEAP / 2, HEAP / 2])), (HEAP, HEAP), "{policy}");
         }
-        // Of Shenandoah and Epsilon: one has all.
+        // With Shenandoah and Epsilon, one generation has the whole heap.
         assert_eq!((counters(&[], &[0, HEAP]).most_bytes, counters(&[], &[HEAP]).most_bytes), (HEAP, HEAP));
     }
 }

@@ -1,4 +1,4 @@
-//! Which JVM it is, without its command line and its properties: they may have passwords.
+//! Describes a JVM without its command line and its properties, because they may contain passwords.
 
 use serde::Serialize;
 use threadcount_machine::perf_data::PerfData;
@@ -8,13 +8,13 @@ const COLLECTORS: std::ops::Range<u32> = 0..4;
 /// The facts about a JVM that an issue tracker asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JvmDescription {
-    /// As a thread dump begins: `OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode, sharing)`.
+    /// The first line of a thread dump: `OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode, sharing)`.
     pub vm: Option<String>,
     pub java_version: Option<String>,
     pub vendor: Option<String>,
-    /// `G1 young collection pauses`, for instance.
+    /// The names of the collectors, such as `G1 young collection pauses`.
     pub collectors: Vec<String>,
-    /// How many carriers the scheduler of virtual threads may have.
+    /// The parallelism of the scheduler of virtual threads.
     pub parallelism: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! A process whose JVM does not answer, as the kernel sees it: facts, the one that explains most first.
+//! Facts about a process whose JVM does not answer, from the kernel; the fact that explains most comes first.
 
 use super::run_time::RunTime;
 use super::thread_names::without_secrets;
@@ -19,22 +19,22 @@ use threadcount_machine::resource_limits::LimitsReading;
 const VM_THREAD: &str = "VM Thread";
 /// A thread that runs for more than this share of the time computes.
 const COMPUTES: f64 = 0.3;
-/// So many pages a second that are read back from a disk keep a JVM from its work.
+/// A JVM that reads this many pages per second back from a disk hardly does any work.
 const MANY_FAULTS_PER_S: f64 = 50.0;
-/// A process that may not run in half of its periods is slower than its callers wait.
+/// A process that is throttled in this share of its periods is too slow for its callers.
 const MOSTLY_THROTTLED: f64 = 0.5;
-/// Threads that compute, peers, and places where threads wait: as many as a reader looks at.
+/// The most threads, peers or places that a fact names, because a reader looks at no more.
 const NAMED: usize = 3;
 
 /// A fact from the kernel, as a clause of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KernelFact {
-    /// The reason why the JVM does not answer; `None`: the fact alone is no reason.
+    /// The reason why the JVM does not answer; `None` if the fact alone is no reason.
     pub cause: Option<KernelCause>,
     pub text: String,
 }
 
-/// A reason why a JVM does not answer that the kernel knows.
+/// A reason, known to the kernel, why a JVM does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelCause {
@@ -52,7 +52,7 @@ impl KernelFact {
     }
 }
 
-/// Counters of a process at the beginning, for what they grow by.
+/// Counters of a process at the beginning, with which later readings are compared.
 #[derive(Debug)]
 pub(super) struct KernelReading {
     pid: u32,
@@ -67,7 +67,7 @@ struct Task {
     id: u32,
     name: String,
     state: char,
-    /// The function of the kernel in which it waits; empty where that is not known.
+    /// The function of the kernel in which it waits; empty if unknown.
     waits_in: String,
 }
 
@@ -78,7 +78,7 @@ impl KernelReading {
         Self { pid, limits, major_faults: major_faults(pid), in_disk, at: Instant::now() }
     }
 
-    /// Everything that is known by now. `run_times`: of the threads, by their ids in the process, at the moments that were looked at.
+    /// All facts that are known by now. `run_times` are readings of the threads, by their ids in the process, each with its time.
     pub fn facts(
         &self,
         run_times: &[(Duration, HashMap<u32, RunTime>)],
@@ -90,7 +90,7 @@ impl KernelReading {
         let mut facts: Vec<KernelFact> = stopped.into_iter().collect();
         facts.extend(writes(self.pid, &tasks));
         facts.extend(descriptors(self.pid));
-        // A frozen thread looks as if it waited for a disk.
+        // A frozen thread has the same state as one that waits for a disk.
         facts.extend(self.disk(&tasks).filter(|_| halt.is_none()));
         facts.extend(self.memory());
         facts.extend(self.throttling());
@@ -143,7 +143,7 @@ impl KernelReading {
     }
 }
 
-/// Threads that stand in a write, the JVM's own first.
+/// The threads that are blocked in a write, those of the JVM itself first.
 fn writes(pid: u32, tasks: &[Task]) -> Vec<KernelFact> {
     let stand = tasks.iter().filter(|it| it.state == 'S');
     let mut all: Vec<(&Task, String)> = stand
@@ -162,7 +162,7 @@ fn writes(pid: u32, tasks: &[Task]) -> Vec<KernelFact> {
     all.into_iter().take(NAMED).map(fact).collect()
 }
 
-/// How many are open, and to whom most of the sockets lead.
+/// The open descriptors by kind, and the most common peer of the sockets.
 fn descriptors(pid: u32) -> Option<KernelFact> {
     let process = Process::new(i32::try_from(pid).ok()?).ok()?;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
@@ -189,7 +189,7 @@ fn descriptors(pid: u32) -> Option<KernelFact> {
     Some(KernelFact::new((files.open >= files.limit).then_some(KernelCause::Descriptors), text))
 }
 
-/// `150 of the sockets are in CLOSE_WAIT with 10.0.0.7:5432`
+/// The most common peer: `150 of the sockets are in CLOSE_WAIT with 10.0.0.7:5432`.
 fn most_common_peer(process: &Process, inodes: &[u64]) -> Option<String> {
     let tables = [process.tcp().ok(), process.tcp6().ok()];
     let own = tables.into_iter().flatten().flatten().filter(|it| inodes.contains(&it.inode));
@@ -203,7 +203,7 @@ fn most_common_peer(process: &Process, inodes: &[u64]) -> Option<String> {
         };
         *counted.entry((socket.remote_address.to_string(), state)).or_default() += 1;
     }
-    // Clients have a port each, and a backend has one port for all.
+    // Each connection of a client has another port, but those to a backend have the same, so that a backend is the most common peer.
     let ((peer, state), number) = counted.into_iter().max_by(|a, b| (a.1, &b.0).cmp(&(b.1, &a.0)))?;
     Some(format!("{number} of the sockets are in {state} with {peer}"))
 }
@@ -231,7 +231,7 @@ fn computing(
     (!all.is_empty()).then(|| KernelFact::new(None, text))
 }
 
-/// `41 threads: 38 in futex_wait_queue, 2 in do_epoll_wait, 1 running`
+/// What the threads do, by the kernel: `41 threads: 38 in futex_wait_queue, 2 in do_epoll_wait, 1 running`.
 fn threads(tasks: &[Task]) -> Option<KernelFact> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for task in tasks {
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    /// The facts of a process, once one of them is so.
+    /// Waits until one of the facts about a process fulfils `is_so`, and returns all facts.
     fn facts_when(child: &Ended, is_so: impl Fn(&KernelFact) -> bool) -> Vec<KernelFact> {
         loop {
             let facts = KernelReading::take(child.0.id()).facts(&[], &HashMap::new());

@@ -1,4 +1,4 @@
-//! Why a JVM hangs or crawls: snapshots of its threads, its locks, CPU and collections, judged.
+//! Finds out why a JVM hangs or crawls: takes snapshots of its threads, locks, CPU use and collections, and judges them.
 
 mod child_process;
 mod commands;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-/// The file of the probe, so that it and the diagnosis name the same line of a stack.
+/// The list of packages, which the probe reads too, so that both name the same line of a stack.
 const FILE: &str = include_str!("libraries.txt");
 
 static JDK: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk"]));
@@ -33,17 +33,17 @@ pub(crate) fn owner(method: &str) -> Owner {
 
 /// Whether a method, with its class, is neither the JDK's nor a library's.
 pub(crate) fn is_application(method: &str) -> bool {
-    // What the JDK makes for an interface is the code of neither.
+    // A proxy class that the JDK makes for an interface belongs to neither.
     !begins_like(method, &LIBRARIES) && !begins_like(method, &PROBE) && !method.contains("$Proxy")
         || begins_like(method, &SAMPLES)
 }
 
-/// Whether its class is of a server: below the application's frames it has called for a request.
+/// Whether the method belongs to a server: below the application's frames it shows that the server has called for a request.
 pub(crate) fn is_server(method: &str) -> bool {
     begins_like(method, &SERVERS)
 }
 
-/// Whether the method begins with one of the prefixes. They are sorted, and none begins like another, so that only the last one before
+/// Whether the method begins with one of the prefixes. They are sorted and none begins like another, so only the last one that is not after
 /// the method can be its beginning.
 fn begins_like(method: &str, prefixes: &[&str]) -> bool {
     let behind = prefixes.partition_point(|prefix| *prefix <= method);

@@ -1,4 +1,4 @@
-//! The probe's snapshot of locks: who waits for which, who owns it, how many permits are left; and who waits for which machine.
+//! Parses the probe's snapshot of locks: who waits for which lock, who owns it, how many permits are left, and who waits for which machine.
 
 use super::thread_names::without_secrets;
 use serde::{Deserialize, Serialize};
@@ -10,26 +10,26 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct LockWait {
     pub tid: u64,
     pub state: String,
-    /// Class and identity.
+    /// The class and identity of the lock.
     pub lock: Option<String>,
-    /// -1: nobody.
+    /// The id of the owner; -1 if there is none.
     pub owner: i64,
     pub owner_name: Option<String>,
-    /// The owner of a lock that was not given back may be a thread that is no more.
+    /// Whether the owner has ended without giving the lock back.
     pub owner_ended: bool,
-    /// Permits of a semaphore, holds of a lock; -1 of anything else.
+    /// Free permits of a semaphore, holds of a lock; -1 for anything else.
     pub value: i64,
-    /// Threads that have it or give it: the owner, the readers, the thread that computes the result.
+    /// Threads that hold it or will produce it: the owner, the readers, the thread that computes the result.
     pub givers: Vec<u64>,
-    /// The pool in whose queue the task is that gives it.
+    /// The pool whose queue contains the task that will produce it.
     pub pool: Option<String>,
     /// Threads whose own work refers to it: they may take from it or give to it.
     pub users: Vec<u64>,
-    /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
+    /// Identifies this wait in the queue of a synchronizer; 0 if unknown.
     pub wait: i64,
-    /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
+    /// The fields whose queues lead to it, and executors, the nearest first, separated by spaces: `shop.Tasks.waiting`.
     pub kept_in: String,
-    /// The thread whose own work leads to it before that of others does, and over which collection.
+    /// The thread whose own work is the first to lead to it, and the collection over which it leads there.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
     /// Time that is left until the time limit of a virtual thread, if that is long.
@@ -52,7 +52,7 @@ enum Line {
         #[serde(flatten)]
         pool: ThreadPool,
     },
-    /// The probe has no snapshot.
+    /// The probe could not take a snapshot.
     Refused {
         why: String,
     },
@@ -66,21 +66,21 @@ pub struct ThreadPool {
     pub threads: Vec<u64>,
     /// Tasks that wait for a thread.
     pub queued: u64,
-    /// Requests without a thread for which it has a task that it runs once, later.
+    /// Requests without a thread that a task answers which this pool runs once, later.
     pub delayed_requests: usize,
-    /// In how many milliseconds the last of these is due.
+    /// Time in ms until the last of these tasks is due.
     pub last_due_ms: u64,
 }
 
-/// The whole snapshot.
+/// A snapshot of locks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LockSnapshot {
     pub waits: Vec<LockWait>,
-    /// By thread: to whom the socket is connected that it reads or writes.
+    /// By thread: the other end of the socket that it reads or writes.
     pub peers: BTreeMap<u64, String>,
-    /// Threads of the scheduler of virtual threads.
+    /// The carriers of virtual threads.
     pub carriers: BTreeSet<u64>,
-    /// By class and identity.
+    /// Pools of threads, by class and identity.
     pub pools: BTreeMap<String, ThreadPool>,
 }
 

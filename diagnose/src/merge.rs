@@ -1,4 +1,4 @@
-//! Merges what was gathered, by thread.
+//! Merges snapshots, locks and CPU times into one list of threads.
 
 use super::evidence::{SNAPSHOTS, Synchronizer, Thread};
 use super::locks::{LockSnapshot, LockWait};
@@ -8,22 +8,23 @@ use super::thread_print::{PrintedCircle, PrintedThread};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// Names of the scheduler's threads.
+/// The part of a carrier's name between its pool and its number.
 const CARRIER: &str = "-worker-";
 
 /// The threads of one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
-    /// Since the beginning.
+    /// Time since the beginning.
     pub at: Duration,
-    /// With the virtual threads, too.
+    /// Whether it includes virtual threads.
     pub is_whole: bool,
-    /// The JVM was asked for the virtual threads in vain.
+    /// Whether the JVM failed to dump the virtual threads.
     pub dump_failed: bool,
     pub printed: Vec<PrintedThread>,
     pub dumped: Vec<DumpedThread>,
     /// The circles that the JVM found itself.
     pub circles: Vec<PrintedCircle>,
+    /// The text of `Thread.print` and that of the dump of all threads.
     pub texts: (String, String),
 }
 
@@ -31,12 +32,12 @@ pub(super) struct Snapshot {
 struct Clock {
     runnable: f64,
     on_cpu: f64,
-    /// Since the first dump.
+    /// Number of waits since the first dump.
     waits: u64,
     waits_per_second: f64,
 }
 
-/// The threads of the process, by the id that they see.
+/// The kernel's counts for the threads of a process, by the id that the process sees.
 pub(super) struct Clocks {
     by_id: HashMap<u32, Clock>,
     seconds: f64,
@@ -69,7 +70,7 @@ impl Clocks {
         self.by_id.get(&thread.os_id?)
     }
 
-    /// A thread that stands still wakes up never; before Java 24 one at a monitor looks after it once a second.
+    /// Whether the thread ran in between. One that stands still never wakes up; before Java 24, one at a monitor checks it once a second.
     fn went_on(&self, thread: &PrintedThread, is_blocked: bool) -> bool {
         let most = if is_blocked { 3.0 + 2.0 * self.seconds } else { 1.0 };
         self.of_thread(thread).is_some_and(|clock| clock.waits as f64 > most)
@@ -90,7 +91,7 @@ pub(super) fn merge(
     let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
     let mounted: HashSet<u64> = last.printed.iter().filter_map(|it| it.carries).collect();
     let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
-    // Those that carry no thread at the moment of a dump are known by the probe.
+    // Carriers without a thread at the moment of a dump are known from the probe.
     let is_probed_carrier = |tid: u64| locks.iter().any(|it| it.carriers.contains(&tid));
     let mut by_scope: HashMap<u64, Vec<u64>> = HashMap::new();
     for it in &last.dumped {
@@ -109,8 +110,8 @@ pub(super) fn merge(
         let state = state.or_else(|| wait.map(|it| it.state.clone()));
         let monitors = if dumped.monitors.is_empty() { platform.map(|it| it.locked.clone()) } else { None };
         let monitor = dumped.blocked_on.clone().or_else(|| platform.and_then(|it| it.waits_to_lock.clone()));
-        // One that is pinned is as its carrier is.
-        let of_kernel = platform.or_else(|| printed.get(&carrier?));
+        // A pinned virtual thread runs whenever its carrier does.
+        let kernel_thread = platform.or_else(|| printed.get(&carrier?));
         let is_blocked = state.as_deref() == Some("BLOCKED");
         Thread {
             tid: dumped.tid,
@@ -120,7 +121,7 @@ pub(super) fn merge(
             stood_still: stacks.len() >= SNAPSHOTS
                 && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
             went_on: served.contains(&dumped.tid)
-                || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
+                || kernel_thread.is_some_and(|it| clocks.went_on(it, is_blocked)),
             carrier,
             is_mounted: mounted.contains(&dumped.tid),
             is_carrier: is_probed_carrier(dumped.tid)
@@ -147,7 +148,7 @@ pub(super) fn merge(
             writes_to: None,
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
             peer: locks.iter().rev().find_map(|it| it.peers.get(&dumped.tid).cloned()),
-            runnable_share: of_kernel.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
+            runnable_share: kernel_thread.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
             cpu_share: clock.map(|it| it.on_cpu),
             waits_per_second: clock.map_or(0.0, |it| it.waits_per_second),
             left: wait.and_then(|it| it.left_ms).map(Duration::from_millis),
@@ -157,17 +158,17 @@ pub(super) fn merge(
     (last.dumped.iter().map(thread).collect(), synchronizers(locks))
 }
 
-/// Fields, and the names of pools.
+/// The fields and pools that lead to what a thread waits for; the name of a pool contains an `@`.
 fn kept_in(wait: &LockWait) -> impl Iterator<Item = String> {
     wait.kept_in.split(' ').filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
-/// By thread, of the last snapshot.
+/// The waits in the last snapshot, by thread.
 fn waits<'a>(locks: &[&'a LockSnapshot]) -> HashMap<u64, &'a LockWait> {
     locks.last().map(|it| it.waits.iter().map(|wait| (wait.tid, wait)).collect()).unwrap_or_default()
 }
 
-/// Threads that waited for a synchronizer in all snapshots, and not all the time: they stand anew in its queue.
+/// The threads that stand anew in the queue of a synchronizer: they were served between two snapshots.
 fn served(locks: &[&LockSnapshot]) -> HashSet<u64> {
     let mut first: HashMap<u64, &LockWait> = HashMap::new();
     let mut served = HashSet::new();
@@ -194,8 +195,8 @@ fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
     all
 }
 
-/// By virtual thread: the carrier that had it in each snapshot. A carrier that sets a timer for its thread says for a moment that it carries
-/// itself, which tells nothing.
+/// The carrier that had a virtual thread in each snapshot, by virtual thread. A carrier that sets a timer for its thread says for a moment
+/// that it carries itself; this is ignored.
 fn carriers(printed: &[&[PrintedThread]]) -> HashMap<u64, u64> {
     let mut by_carrier: HashMap<u64, Vec<Option<u64>>> = HashMap::new();
     for thread in printed.iter().copied().flatten() {
@@ -211,7 +212,7 @@ fn carriers(printed: &[&[PrintedThread]]) -> HashMap<u64, u64> {
     carried.collect()
 }
 
-/// `ForkJoinPool-1`: the number is the pool's, and which one is the scheduler's depends on what the program did first.
+/// The pool of a carrier: `ForkJoinPool-1`. Its number depends on the pools that the program made before.
 fn pool_of_carrier(thread: &PrintedThread) -> Option<&str> {
     thread.carries?;
     thread.name.rsplit_once(CARRIER).map(|(pool, _)| pool)

@@ -1,4 +1,4 @@
-//! Texts of a JVM and of the probe as the fuzzing (`fuzz/`) has them: any bytes are judged, and a broken promise is a panic.
+//! The entry for fuzzing (`fuzz/`): judges any bytes as texts of a JVM and of the probe, and panics if a promise is broken.
 
 use super::evidence::Evidence;
 use super::gather::evidence;
@@ -15,8 +15,8 @@ use std::time::Duration;
 const PART: char = '\u{c}';
 const MOMENTS: usize = 3;
 
-/// Judges texts with form feeds between them: `Thread.print`, the JSON dump and the probe's locks of one moment, then those of the
-/// next. A text that is missing is that of the moment before.
+/// Judges texts that are separated by form feeds: `Thread.print`, the JSON dump and the probe's locks of one moment, then those of the
+/// next. A missing text is the same as at the moment before.
 #[must_use]
 pub fn diagnosis(bytes: &[u8]) -> Vec<Verdict> {
     let text = String::from_utf8_lossy(bytes);

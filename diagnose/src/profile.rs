@@ -1,4 +1,4 @@
-//! Where the threads are: counted by state and place, in each dump.
+//! Counts the threads of each dump by state and place.
 
 use super::frame::Frame;
 use super::merge::Snapshot;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Threads with the same state at the same place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlaceCounts {
-    /// As `Thread.State` names it; `None`: the dump does not say, as of virtual threads before Java 25.
+    /// The name of the `Thread.State`; `None` if the dump does not contain it, as for virtual threads before Java 25.
     pub state: Option<String>,
     #[serde(rename = "virtual")]
     pub is_virtual: bool,
@@ -17,7 +17,7 @@ pub struct PlaceCounts {
     pub at: Option<Frame>,
     /// The top frame.
     pub in_method: Option<Frame>,
-    /// How many in each dump.
+    /// The number of threads in each dump.
     pub threads: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! All that was gathered, for an issue tracker: dumps, locks, CPU and collections as they were read, and where the threads are.
+//! Everything that was gathered, for an issue tracker: dumps, locks, CPU and collections as they were read, and the places of the threads.
 
 use super::evidence::Evidence;
 use super::gc_use::GcCounters;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-/// The evidence, and what it was made of.
+/// The evidence, and the readings that it was made from.
 pub struct Gathered {
     pub evidence: Evidence,
     pub(super) pid: u32,
@@ -36,11 +36,11 @@ pub struct Record {
     /// The text of the last dump.
     pub thread_print: String,
     pub thread_dump: Value,
-    /// The oldest first.
+    /// The dumps before the last one, the oldest first.
     pub earlier_dumps: Vec<At<DumpTexts>>,
 }
 
-/// Something of one moment.
+/// A reading with its time.
 #[derive(Debug, Serialize)]
 pub struct At<T> {
     pub at_seconds: f64,
@@ -59,27 +59,27 @@ pub struct DumpTexts {
 #[derive(Debug, PartialEq, Serialize)]
 pub struct CpuRecord {
     pub at_seconds: Vec<f64>,
-    /// The one that ran for longest first; without those that did not run and did not wait anew.
+    /// The thread that ran longest comes first; threads that neither ran nor began to wait are left out.
     pub threads: Vec<ThreadCpu>,
 }
 
-/// Between the moments: one number fewer than there are moments.
+/// The CPU time of a thread between each moment and the next; each list is one shorter than the list of moments.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct ThreadCpu {
-    /// As the JVM sees it.
+    /// The kernel's id of the thread, as the JVM sees it.
     pub os_id: u32,
-    /// The number of a Java thread; `None` for a thread of the JVM itself.
+    /// Java's id of the thread; `None` for a thread of the JVM itself.
     pub id: Option<u64>,
     pub name: String,
     pub on_cpu_ms: Vec<f64>,
-    /// Runnable, while others had the core.
+    /// Time in which it was runnable but waited for a core.
     pub queued_ms: Vec<f64>,
-    /// How often it gave its core away to wait.
+    /// The number of times that it began to wait.
     pub waits: Vec<u64>,
 }
 
 impl Gathered {
-    /// For a file. Reads the names of the JVM's own threads from the process, where it still runs.
+    /// The record for a file. Reads the names of the JVM's own threads from the process, if it still runs.
     #[must_use]
     pub fn record(&self) -> Record {
         let (last, earlier) =
@@ -98,12 +98,12 @@ impl Gathered {
         }
     }
 
-    /// By the kernel's id: that of Java and the name, which Java has longer.
+    /// Java's id and the name of each thread, by the kernel's id. Java's names go first, because the kernel cuts names off.
     fn thread_names(&self) -> HashMap<u32, (Option<u64>, String)> {
-        let of_kernel = run_time::names(self.pid).into_iter().map(|(id, name)| (id, (None, name)));
+        let by_kernel = run_time::names(self.pid).into_iter().map(|(id, name)| (id, (None, name)));
         let printed = self.snapshots.iter().flat_map(|it| &it.printed);
-        let of_java = printed.filter_map(|it| Some((it.os_id?, (Some(it.tid), it.name.clone()))));
-        of_kernel.chain(of_java).collect()
+        let by_java = printed.filter_map(|it| Some((it.os_id?, (Some(it.tid), it.name.clone()))));
+        by_kernel.chain(by_java).collect()
     }
 }
 
@@ -135,7 +135,7 @@ fn cpu(
     let ids: BTreeSet<u32> = moments.iter().flat_map(|(_, threads)| threads.keys().copied()).collect();
     let thread = |os_id: u32| {
         let total = |number: usize| moments[number].1.get(&os_id).copied().unwrap_or_default();
-        // One that has ended has no number any more.
+        // A thread that has ended has no reading.
         let between = |number: usize| total(number + 1).since(total(number));
         let each: Vec<RunTime> = (0..moments.len().saturating_sub(1)).map(between).collect();
         let (id, name) = names.get(&os_id).cloned().unwrap_or_default();

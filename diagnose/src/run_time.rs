@@ -1,4 +1,4 @@
-//! How long each thread of a process ran or wanted to run, and how often it went to wait, by the kernel.
+//! Reads from the kernel how long each thread of a process ran or wanted to run, and how often it began to wait.
 
 use super::thread_names::without_secrets;
 use std::collections::HashMap;
@@ -9,9 +9,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
     pub on_cpu_ns: u64,
-    /// Runnable, while others had the core.
+    /// Time in which it was runnable but waited for a core.
     pub queued_ns: u64,
-    /// How often it gave its core away to wait.
+    /// The number of times that it began to wait.
     pub waits: u64,
 }
 
@@ -27,7 +27,7 @@ impl RunTime {
     }
 }
 
-/// By the thread's id as it sees itself.
+/// The run times of the threads of a process, by the thread's id as the process sees it.
 #[must_use]
 pub fn read(pid: u32) -> HashMap<u32, RunTime> {
     each(pid, |task, status| {
@@ -37,13 +37,13 @@ pub fn read(pid: u32) -> HashMap<u32, RunTime> {
     })
 }
 
-/// As the kernel knows them, with 15 characters at most; by the same id.
+/// The names of the threads as the kernel knows them, with at most 15 characters, by the same id.
 #[must_use]
 pub fn names(pid: u32) -> HashMap<u32, String> {
     each(pid, |_, status| Some(without_secrets(field(status, "Name:")?.trim())))
 }
 
-/// The number of each thread here, by the one that the process sees: a container has its own.
+/// The id of each thread in our namespace, by its id as the process sees it: a container has its own ids.
 #[must_use]
 pub fn tasks(pid: u32) -> HashMap<u32, u32> {
     each(pid, |task, _| task.file_name()?.to_str()?.parse().ok())

@@ -1,4 +1,4 @@
-//! How many carriers the scheduler of virtual threads may have.
+//! Finds the parallelism of the scheduler of virtual threads: the most carriers that run at once.
 
 use threadcount_machine::cgroup::{Membership, cpu};
 use threadcount_machine::own_cores;
@@ -8,16 +8,16 @@ use threadcount_machine::process_file;
 const PARALLELISM: &str = "-Djdk.virtualThreadScheduler.parallelism=";
 const PROCESSORS: &str = "-XX:ActiveProcessorCount=";
 const NO_CONTAINER: &str = "-XX:-UseContainerSupport";
-/// Since then a JVM reads the limits of the groups above its own; before, only some updates do (JDK-8322420).
+/// From this version on, a JVM reads the limits of the groups above its own; before, only some updates do (JDK-8322420).
 const READS_GROUPS_ABOVE: u32 = 24;
 
-/// As its arguments say, else the cores that the JVM counts: those that the process may use, and no more than its group's CPU quota,
-/// rounded up. Where this is too many, nothing is concluded from it.
+/// The parallelism that the arguments set, else the cores that the JVM counts: those that the process may use, and no more than its group's
+/// CPU quota, rounded up. A number that is too high leads to no verdict.
 pub(super) fn parallelism(pid: u32) -> Option<usize> {
     let command = process_file::arguments(pid).unwrap_or_default().join(" ");
     let data = PerfData::read(pid);
     let text = |name: &str| data.as_ref().and_then(|data| data.text(name)).unwrap_or_default();
-    // Those from the environment and from files, too.
+    // The performance data also contains arguments from the environment and from files.
     let arguments = format!("{command} {}", text("java.rt.vmArgs"));
     let java = text("java.property.java.vm.specification.version").parse().ok();
     parallelism_in(&arguments).or_else(|| {
@@ -35,7 +35,7 @@ fn quota_cores(pid: u32, java: Option<u32>) -> Option<f64> {
     cpu::smallest_quota(&levels).map(|(_, quota)| quota.cores)
 }
 
-/// How many processors the JVM counts.
+/// The number of processors that the JVM counts.
 fn counted(cores: usize, quota_cores: Option<f64>) -> usize {
     quota_cores.map_or(cores, |quota| cores.min((quota.ceil() as usize).max(1)))
 }

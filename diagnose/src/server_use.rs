@@ -1,24 +1,24 @@
-//! The requests to the process on its sockets, and whether it answered, between the first look and the last.
+//! The requests to a process, from its sockets, and whether it answered between the first look and the last.
 
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use threadcount_machine::process_sockets::{Connection, ProcessSockets};
 
-/// Connections to the ports at which it listens.
+/// The connections to the ports on which a process listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerUse {
-    /// A request came, and nothing was sent since, at both looks.
+    /// Connections on which a request had come and nothing was sent since, at both looks.
     pub unanswered: usize,
-    /// How long ago the request came that has been unanswered for longest.
+    /// Age of the oldest unanswered request.
     pub oldest_ms: u32,
-    /// Bytes lay unread at both looks.
+    /// Connections with unread bytes at both looks.
     pub unread: usize,
     /// The number of these connections that nobody accepted.
     pub not_accepted: usize,
-    /// Something was sent meanwhile; `None`: the kernel does not say it.
+    /// Connections on which something was sent between the looks; `None` if the kernel does not count the bytes.
     pub answered: Option<usize>,
-    /// Other machines that owe the process an answer.
+    /// Other machines that owe the process a response.
     pub waits_for: Vec<String>,
     /// The unanswered calls that come from the process itself, with their port.
     pub own_calls: Option<OwnCalls>,
@@ -94,7 +94,7 @@ impl ServerUse {
     }
 }
 
-/// As it is written in an address of the web.
+/// The address as it is written in a URL.
 fn address(remote: SocketAddr) -> String {
     SocketAddr::new(remote.ip().to_canonical(), remote.port()).to_string()
 }
@@ -111,14 +111,14 @@ fn sent_bytes(connection: &Connection) -> u64 {
     connection.counters.map_or(0, |it| it.sent_bytes)
 }
 
-/// The process received something later than it sent something.
+/// Whether the process received something later than it sent something.
 fn is_unanswered(connection: &Connection) -> bool {
     connection.counters.is_some_and(|it| {
         it.received_bytes > 0 && (it.sent_bytes == 0 || it.since_received_ms < it.since_sent_ms)
     })
 }
 
-/// The other side received something later than it sent something.
+/// Whether the other side received something later than it sent something.
 fn owes(connection: &Connection) -> bool {
     connection.counters.is_some_and(|it| {
         it.sent_bytes > 0 && (it.received_bytes == 0 || it.since_sent_ms < it.since_received_ms)

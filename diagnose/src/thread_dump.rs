@@ -1,5 +1,5 @@
-//! `Thread.dump_to_file -format=json`: the stacks of all threads, virtual ones too. Java 25 has states and locks in it, 21 has
-//! neither.
+//! Parses `Thread.dump_to_file -format=json`: the stacks of all threads, including virtual ones. Dumps of Java 25 also contain states and
+//! locks, those of Java 21 do not.
 
 use super::frame::Frame;
 use serde_json::Value;
@@ -9,22 +9,22 @@ use serde_json::Value;
 pub struct DumpedThread {
     pub tid: u64,
     pub name: String,
-    /// As `Thread.State` names it; Java 25.
+    /// The name of the `Thread.State`; only in Java 25.
     pub state: Option<String>,
     pub frames: Vec<Frame>,
-    /// The monitor that it wants to enter or was notified in; Java 25.
+    /// The monitor that it wants to enter or was notified in; only in Java 25.
     pub blocked_on: Option<String>,
-    /// The object that it is parked for; only Java 25 tells.
+    /// The object that it is parked for; only in Java 25.
     pub parked_for: Option<String>,
-    /// The object for whose notification it waits; Java 25.
+    /// The object on whose notification it waits; only in Java 25.
     pub waits_on: Option<String>,
-    /// Java 25.
+    /// The monitors that it owns; only in Java 25.
     pub monitors: Vec<String>,
-    /// The thread that has begun the scope that it runs in, and waits for all of it.
+    /// The thread that opened the scope in which this one runs, and that waits for the whole scope.
     pub scope_owner: Option<u64>,
 }
 
-/// `None`: it is no such dump, or cut off.
+/// The threads of a dump; `None` if the text is no such dump or is cut off.
 #[must_use]
 pub fn parse(text: &str) -> Option<Vec<DumpedThread>> {
     let dump: Value = serde_json::from_str(text).ok()?;
@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Option<Vec<DumpedThread>> {
     Some(threads.collect())
 }
 
-/// Numbers are texts in it, as some of them do not fit into JavaScript's.
+/// Reads a number. Dumps contain them as strings, because some do not fit into a number of JavaScript.
 fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -47,7 +47,7 @@ fn thread(value: &Value) -> Option<DumpedThread> {
     let tid = number(&value["tid"])?;
     let frames = value["stack"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Frame::parse);
     let owned = value["monitorsOwned"].as_array().into_iter().flatten();
-    // `wait` has given it up.
+    // `Object.wait` has given this monitor up, although the dump lists it.
     let given_up = text(&value["waitingOn"]);
     let monitors = owned.filter_map(|at| at["locks"].as_array()).flatten().filter_map(text);
     let monitors: Vec<String> = monitors.filter(|it| given_up.as_ref() != Some(it)).collect();

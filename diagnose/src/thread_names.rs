@@ -1,5 +1,5 @@
-//! Names of threads, which programs make of what their users send: without the secrets in them. Names of classes and methods are code, and
-//! hold none.
+//! Masks secrets in the names of threads, because programs make these names from what their users send. Names of classes and methods are
+//! code and contain no secrets.
 
 use super::thread_dump::DumpedThread;
 use super::thread_print::PrintedThread;

@@ -1,5 +1,4 @@
-//! `Thread.print`: platform threads, which virtual thread each carries, and what locks they have. It is printed by the JVM
-//! itself, without running Java code.
+//! Parses `Thread.print`, which the JVM prints without Java code: platform threads, the virtual thread that each carries, and their locks.
 
 use super::frame::Frame;
 use super::thread_dump::DumpedThread;
@@ -22,7 +21,7 @@ pub struct PrintedThread {
     /// The monitor that it gave up in `Object.wait`.
     pub gave_up: Option<String>,
     pub parked_for: Option<String>,
-    /// The class that another thread initialises.
+    /// The class that it waits for while another thread initialises it.
     pub class_to_begin: Option<String>,
     pub frames: Vec<Frame>,
 }
@@ -34,7 +33,7 @@ impl PrintedThread {
     }
 }
 
-/// Threads as a dump of all threads has them, where there is none.
+/// The threads in the form of a dump of all threads, for use when there is no such dump.
 #[must_use]
 pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
     let thread = |it: &PrintedThread| DumpedThread {
@@ -54,15 +53,15 @@ pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
 /// A circle of platform threads that the JVM found itself: their ids, and the lock that each waits for.
 pub type PrintedCircle = Vec<(u64, Option<String>)>;
 
-/// The sections `Found one Java-level deadlock:` whose every line agrees with what these threads, of the same print, wait for. The print has
-/// names as they are, so a name may contain such a section; the address of an object is nothing that a name can know.
+/// The deadlocks that the JVM reports in sections `Found one Java-level deadlock:`, if every line agrees with what these threads of the
+/// same print wait for. A thread's name may contain such a section, but it cannot know the addresses of objects.
 #[must_use]
 pub fn circles(text: &str, threads: &[PrintedThread]) -> Vec<PrintedCircle> {
     let sections = text.split("Found one Java-level deadlock:\n=============================\n").skip(1);
     sections.filter_map(|section| circle(section, threads)).collect()
 }
 
-/// Names need not be unique, so a circle ends with its section, not with the first owner that has the name of its first thread.
+/// Parses a section. Names need not be unique, so a circle ends with its section, not with an owner that has the first thread's name.
 fn circle<'a>(mut rest: &'a str, threads: &'a [PrintedThread]) -> Option<PrintedCircle> {
     let mut circle: Vec<&PrintedThread> = Vec::new();
     let mut last_owner: Option<&str> = None;
@@ -80,7 +79,7 @@ fn circle<'a>(mut rest: &'a str, threads: &'a [PrintedThread]) -> Option<Printed
     is_closed.then(|| circle.iter().map(|it| (it.tid, it.awaited().map(str::to_owned))).collect())
 }
 
-/// The thread, the name of the owner of what it waits for, and the text behind them, where a text begins with these lines.
+/// If the text begins with the lines of this waiter: the waiter, the name of the owner of what it waits for, and the rest of the text.
 fn link_of<'a>(
     waiter: &'a PrintedThread,
     text: &'a str,
@@ -103,7 +102,7 @@ fn link_of<'a>(
     Some((waiter, owner, behind.trim_start_matches('\n')))
 }
 
-/// The Java threads of it.
+/// The Java threads in a print.
 #[must_use]
 pub fn parse(text: &str) -> Vec<PrintedThread> {
     threads(text).filter_map(printed_thread).collect()
@@ -136,7 +135,7 @@ fn detail(thread: &mut PrintedThread, line: &str) {
     } else if let Some(rest) = line.strip_prefix("- parking to wait for ") {
         thread.parked_for = object(rest);
     } else if let Some(rest) = line.strip_prefix("- locked ") {
-        // The JVM prints it at the frame that took it, although `wait` has given it up.
+        // The JVM prints the monitor at the frame that took it, even after `Object.wait` has given it up.
         thread.locked.extend(object(rest).filter(|it| thread.gave_up.as_ref() != Some(it)));
     } else if let Some(class) = line.strip_prefix(CLASS_TO_BEGIN) {
         thread.class_to_begin = Some(class.trim().to_owned());
@@ -152,7 +151,7 @@ fn detail(thread: &mut PrintedThread, line: &str) {
 pub(crate) mod tests {
     use super::*;
 
-    /// The threads of a text of headers and details as the JVM prints them: with a list of addresses before, and in each header its own.
+    /// Parses headers and details after adding what the JVM prints besides: an address in each header, and a list of all of them before.
     pub fn printed(text: &str) -> Vec<PrintedThread> {
         parse(&with_addresses(text))
     }

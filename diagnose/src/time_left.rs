@@ -1,36 +1,37 @@
-//! How long a thread that waits for a limited time will wait on, by its system call.
+//! Finds how much longer a thread with a time limit will wait, from its system call.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// `futex(2)` of the machines that we know.
+/// The number of the system call `futex` on this architecture.
 #[cfg(target_arch = "x86_64")]
 const FUTEX: u64 = 202;
 #[cfg(not(target_arch = "x86_64"))]
 const FUTEX: u64 = 98;
-/// It waits until a moment, as the JDK does.
+/// The operation that waits until a point in time, which the JDK uses (FUTEX_WAIT_BITSET).
 const WAITS_UNTIL: u64 = 9;
 const OPERATION: u64 = 0x7f;
-/// The moment is one of the calendar, which `parkUntil` takes.
-const OF_CALENDAR: u64 = 0x100;
+/// The flag for a point in time of the calendar, which `parkUntil` sets (FUTEX_CLOCK_REALTIME).
+const CALENDAR_TIME: u64 = 0x100;
 
-/// `None`: it waits for no moment, or its memory cannot be read.
+/// The time that is left; `None` if the thread does not wait until a point in time, or if its memory cannot be read.
 pub(super) fn of(pid: u32, task: u32) -> Option<Duration> {
     let call = fs::read_to_string(format!("/proc/{pid}/task/{task}/syscall")).ok()?;
-    let (address, is_of_calendar) = moment_at(&call)?;
+    let (address, is_calendar_time) = moment_at(&call)?;
     let mut moment = [0; 16];
     File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut moment, address).ok()?;
     let number = |at: usize| i64::from_ne_bytes(moment[at..at + 8].try_into().unwrap_or_default());
     let until = Duration::new(u64::try_from(number(0)).ok()?, u32::try_from(number(8)).ok()?);
     let clock =
-        if is_of_calendar { rustix::time::ClockId::Realtime } else { rustix::time::ClockId::Monotonic };
+        if is_calendar_time { rustix::time::ClockId::Realtime } else { rustix::time::ClockId::Monotonic };
     let now = rustix::time::clock_gettime(clock);
     let now = Duration::new(u64::try_from(now.tv_sec).ok()?, u32::try_from(now.tv_nsec).ok()?);
     Some(until.saturating_sub(now))
 }
 
-/// Where the moment lies, from `202 0x7f.. 0x189 0x0 0x7f.. ..`: number of the call, its arguments.
+/// The address of the point in time in the process's memory, and whether the calendar's clock counts, from `202 0x7f.. 0x189 0x0 0x7f..
+/// ..`: the call's number and its arguments.
 fn moment_at(call: &str) -> Option<(u64, bool)> {
     let mut words = call.split_ascii_whitespace();
     let is_futex = words.next()?.parse() == Ok(FUTEX);
@@ -38,7 +39,7 @@ fn moment_at(call: &str) -> Option<(u64, bool)> {
         words.filter_map(|it| u64::from_str_radix(it.strip_prefix("0x")?, 16).ok()).collect();
     let [_, operation, _, moment, ..] = arguments[..] else { return None };
     (is_futex && operation & OPERATION == WAITS_UNTIL && moment != 0)
-        .then_some((moment, operation & OF_CALENDAR != 0))
+        .then_some((moment, operation & CALENDAR_TIME != 0))
 }
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    /// The time limit that is read of a thread once it waits in this way.
+    /// The time that is left to a thread that waits in this way, once it waits.
     fn left(wait: fn(), is_found: fn(&Option<Duration>) -> bool) -> Option<Duration> {
         let (send, id) = mpsc::channel();
         thread::spawn(move || {

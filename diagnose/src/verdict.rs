@@ -20,7 +20,7 @@ pub fn are_unread(groups: &[StandingGroup]) -> bool {
     !groups.is_empty() && groups.iter().all(|it| it.what.as_deref() == Some(WRITES_SOCKET))
 }
 
-/// A thread as a reader finds it again.
+/// A thread, with what a reader needs to find it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ThreadName {
     pub id: u64,
@@ -46,7 +46,7 @@ pub struct HolderAt {
     pub in_method: Option<Frame>,
 }
 
-/// A thread that has a lock and is past the code that took it.
+/// The owner of a lock that will not be given back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostOwner {
@@ -54,7 +54,7 @@ pub enum LostOwner {
         id: u64,
         name: String,
     },
-    /// It waits for its next task.
+    /// The owner waits for its next task.
     Idle(ThreadName),
 }
 
@@ -63,24 +63,24 @@ pub enum LostOwner {
 #[serde(rename_all = "kebab-case")]
 pub enum Bond {
     Holds,
-    /// The result.
+    /// It computes the result.
     Computes,
-    /// It is a thread of the pool in whose queue the task is.
+    /// It is a thread of the pool whose queue contains the task.
     Queued {
         pool: String,
     },
-    /// It stands in the code that works through the queue in which the task is.
+    /// It is in the code that works through the queue that contains the task.
     Kept {
         field: String,
     },
     /// It is a thread of the library in whose code the other one waits.
     OfLibrary,
-    /// From the queue.
+    /// It takes from the queue.
     Takes,
     Initialises,
-    /// It is a thread of the pool that is to end.
+    /// It is a thread of the pool whose end is awaited.
     BelongsToIt,
-    /// The signal.
+    /// It gives the signal.
     Gives,
 }
 
@@ -88,39 +88,39 @@ pub enum Bond {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
     pub waiter: ThreadAt,
-    /// `a monitor`, for instance.
+    /// What the waiter waits for: `a monitor`, for instance.
     pub what: String,
-    /// Class and identity; `None`: the JVM does not say, as of a monitor for which a virtual thread waits on Java 21.
+    /// Class and identity; `None` if the JVM does not name it, as for a monitor that a virtual thread waits for on Java 21.
     pub lock: Option<String>,
     pub bond: Bond,
-    /// `None`: nobody.
+    /// `None` if there is no such thread.
     pub giver: Option<ThreadAt>,
 }
 
-/// The thing at the end of a chain.
+/// The end of a chain of waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadEnd {
-    /// No thread of the JVM gives it.
+    /// The last thread waits for something that no thread of the JVM provides.
     Nobody {
         what: String,
-        /// `None`: each thread waits for one of its own.
+        /// `None` if each thread waits for its own.
         lock: Option<String>,
         /// The field whose queue leads to it.
         kept_in: Option<String>,
-        /// Whether a thread that gives it would be known. The JVM shows who completes a result, and not who puts into a queue.
+        /// Whether a thread that could provide it would be known. The JVM shows who completes a result, but not who fills a queue.
         would_be_known: bool,
-        /// Other machines that owe the process an answer.
+        /// Other machines that owe the process a response.
         peers: Vec<String>,
-        /// Threads elsewhere that stand still as well: one of them may have to give it.
+        /// Other threads that stand still: one of them may have to provide it.
         others: Vec<StandingThread>,
-        /// In the queue of a pool whose threads all wait for it.
+        /// Tasks in the queue of a pool whose threads all wait for it.
         behind: Option<TasksBehind>,
     },
-    /// The last thread waits outside.
+    /// The last thread waits for something outside the JVM.
     Outside {
         waits_in: String,
-        /// The machine or the pipe, where it is known.
+        /// The machine or the pipe, if known.
         to: Option<String>,
     },
 }
@@ -128,7 +128,7 @@ pub enum DeadEnd {
 /// Tasks in the queue of a pool that has no thread left for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TasksBehind {
-    /// All of the pool.
+    /// All threads of the pool.
     pub threads: usize,
     pub tasks: u64,
 }
@@ -137,12 +137,12 @@ pub struct TasksBehind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StandingThread {
     pub thread: ThreadAt,
-    /// `waiting for a result`.
+    /// What it does: `waiting for a result`.
     pub what: String,
     /// The thread that has what it waits for; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub giver: Option<StandingGiver>,
-    /// It waits for a notification of the object for whose notification requests wait.
+    /// Whether it waits for the notification of an object on which requests wait, too.
     pub is_notified_with_requests: bool,
 }
 
@@ -151,7 +151,7 @@ pub struct StandingThread {
 pub struct StandingGiver {
     pub bond: Bond,
     pub thread: ThreadAt,
-    /// `reading from a socket`; `None`: it runs, sleeps, or it is not known.
+    /// What it does: `reading from a socket`; `None` if it runs or sleeps, or if this is unknown.
     pub what: Option<String>,
     /// The address that it reads from.
     pub peer: Option<String>,
@@ -162,27 +162,27 @@ pub struct StandingGiver {
 pub struct StandingGroup {
     pub threads: usize,
     pub at: Frame,
-    /// `waiting for a signal`; `None`: it is not known.
+    /// What they do: `waiting for a signal`; `None` if unknown.
     pub what: Option<String>,
-    /// The same one for all.
+    /// The lock, if all of them wait for the same one.
     pub lock: Option<String>,
-    /// The owner of that lock, where the JVM names it.
+    /// The owner of that lock, if the JVM names it.
     pub owner: Option<StandingGiver>,
-    /// They wait for a permit of a semaphore that has none left, and no thread is in the code that takes one.
+    /// Whether they wait for a permit of a semaphore that has none left, while no thread is in the code that takes one.
     pub has_no_holder: bool,
     /// The top frame of the first one.
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.
     pub kept_in: Option<String>,
-    /// How long the first one will wait on, where that is longer than any long poll.
+    /// The time that the first one will still wait, if that is longer than any long poll.
     pub left_seconds: Option<u64>,
-    /// The other end of what the first one waits for, where it is a child process that rests.
+    /// The other end of what the first one waits for, if that is a child process at rest.
     pub peer: Option<String>,
-    /// The child process that the first one waits for, which works.
+    /// The child process that the first one waits for, if it is working.
     pub child: Option<BusyChild>,
-    /// They use the CPU.
+    /// Whether they use the CPU.
     pub computes: bool,
-    /// They go on after a time that their code gives.
+    /// Whether they go on after a time that their code gives.
     pub is_limited: bool,
 }
 
@@ -193,44 +193,44 @@ pub enum Verdict {
     /// Each waits for the next, and the last for the first.
     Deadlock {
         links: Vec<Link>,
-        /// False: who owns what is concluded from the stacks; no other thread is in that code.
+        /// `false` if the owners were concluded from the stacks, because no other thread is in that code.
         owners_known: bool,
-        /// How many circles have these lines, each with threads of its own.
+        /// The number of circles with these lines, each of other threads.
         circles: usize,
-        /// Threads that wait for one of the circle.
+        /// Threads that wait for a thread of the circle.
         behind: usize,
-        /// Where most of them are.
+        /// The place of most of these threads.
         behind_at: Option<Frame>,
     },
-    /// Threads that have one of a limited number wait for a second one.
+    /// Threads that hold one of a limited number of things wait for a second one.
     PoolWaitsForItself {
         what: String,
         holders: Vec<ThreadAt>,
-        /// Where they are, past the place at which they took the first one.
+        /// The place of the holders, past the line at which they took the first one.
         held_by: Frame,
-        /// Others that wait for their first.
+        /// Other threads that wait for their first one.
         waiters: usize,
         at: Option<Frame>,
     },
-    /// Threads wait, one for the next, for something that does not come.
+    /// Threads wait in a chain for something that does not come.
     DeadEnd { waiters: usize, at: Frame, links: Vec<Link>, last: ThreadAt, end: DeadEnd },
-    /// Requests got no answer, and the cause is not known.
+    /// Requests got no response, and the cause is unknown.
     RequestsStand {
         requests: usize,
         groups: Vec<StandingGroup>,
         /// Connections of clients whose request has no answer, as the sockets show.
         unanswered: usize,
-        /// How long ago, in seconds, the request came that has been unanswered for longest.
+        /// Age of the oldest unanswered request.
         oldest_seconds: f64,
-        /// Connections whose bytes lie unread.
+        /// Connections with unread bytes.
         unread: usize,
         /// The number of these connections that the server has not accepted.
         not_accepted: usize,
         /// Connections on which something was sent meanwhile.
         answered: Option<usize>,
-        /// They or others wait for responses of this process itself.
+        /// Unanswered calls of this process to its own port.
         own_calls: Option<OwnCalls>,
-        /// Threads without a request that stand still as well.
+        /// Threads without a request that stand still, too.
         others: Vec<StandingThread>,
         seconds: f64,
     },
@@ -249,7 +249,7 @@ pub enum Verdict {
         held_by: Vec<HolderAt>,
         seconds: f64,
         not_started: usize,
-        /// Its feature number: before 24 a thread in a monitor keeps its carrier.
+        /// The feature version of Java: before 24 a thread in a monitor keeps its carrier.
         java: Option<u32>,
     },
     /// All connections of a pool are taken, and no thread is in the code that took them.
@@ -272,11 +272,11 @@ pub enum Verdict {
         waiting: Vec<ThreadAt>,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
-        /// `None`: it is not known who holds one; `holders` may.
+        /// What the holders wait in; `None` if the holders are unknown, so that `holders` lists threads that may hold one.
         waits_in: Option<String>,
-        /// The machine that most of them wait for, where it is known.
+        /// The machine that most of them wait for, if known.
         peer: Option<String>,
-        /// How long each is held, on average; `None`: none was given back meanwhile.
+        /// The mean time for which each is held; `None` if none was given back meanwhile.
         hold_seconds: Option<f64>,
     },
     /// Threads stand still at the same place of the application.
@@ -284,14 +284,14 @@ pub enum Verdict {
         threads: usize,
         at: Frame,
         waits_in: String,
-        /// The machine that most of them wait for, where it is known.
+        /// The machine that most of them wait for, if known.
         peer: Option<String>,
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
-    /// The JVM gave no threads; what the kernel shows of its process, the reason first.
+    /// The JVM gave no threads. `facts` is what the kernel shows about its process, the reason first.
     Unresponsive {
-        /// How long it was waited for; `None`: no command can be sent to it.
+        /// The time for which an answer was awaited; `None` if no command can be sent to the JVM.
         seconds: Option<f64>,
         facts: Vec<KernelFact>,
     },
@@ -299,14 +299,14 @@ pub enum Verdict {
     Inconclusive {
         missing: Missing,
         snapshots: usize,
-        /// Platform threads were judged all the same, by what the JVM prints of them.
+        /// Whether platform threads were judged all the same, by what the JVM prints about them.
         platform_threads_judged: bool,
     },
     /// Requests wait for a limited time, as long polls do.
     Waiting {
         requests: usize,
         groups: Vec<StandingGroup>,
-        /// In how many milliseconds the last of the application's tasks is due that answer requests without a thread.
+        /// The time in ms until the last task is due that answers a request without a thread.
         last_due_ms: Option<u64>,
     },
     /// Threads make progress.
@@ -319,8 +319,8 @@ pub enum Verdict {
     /// Nothing hangs, and nothing is done.
     Idle {
         threads: usize,
-        /// How many of them wait for a permit of a semaphore, without a limit of time. The permit may be a signal that work has come, or one
-        /// that was not given back.
+        /// The number of threads that wait for a permit of a semaphore without a time limit. The permit may be a signal that work has come,
+        /// or one that was not given back.
         for_permits: usize,
         groups: Vec<Group>,
     },
@@ -350,17 +350,17 @@ impl Verdict {
     }
 }
 
-/// Why there are fewer snapshots than a verdict needs.
+/// The reason why there are fewer snapshots than a verdict needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// The time was over.
+    /// The time ran out.
     Time,
-    /// Dumps that the JVM writes with Java code were left out, as its heap is short.
+    /// Dumps that Java code writes were left out, because the heap is short.
     HeapIsShort,
     /// The dump of all threads failed; platform threads are known all the same.
     ThreadDump,
-    /// Commands failed, on our side too; the sources that gave nothing have the reasons.
+    /// Commands failed, perhaps on our side; the missing sources have the reasons.
     Sources,
 }
 
@@ -370,9 +370,9 @@ pub struct BusyChild {
     /// The process ID of the first child.
     pub pid: u32,
     pub name: String,
-    /// How many more there are.
+    /// The number of further child processes that work.
     pub others: usize,
-    /// That all of them used, with the processes that they began.
+    /// Cores that all of them used, with the processes that they started.
     pub cores: f64,
 }
 

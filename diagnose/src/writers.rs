@@ -1,15 +1,15 @@
-//! Finds what a thread that stands in a write writes to, by its system call: a pipe that nobody reads, for instance.
+//! Finds what a thread that is blocked in a write writes to, from its system call: a pipe that nobody reads, for instance.
 
 use std::fs;
 use std::path::Path;
 
-/// `write(2)` and `writev(2)` of the machines that we know.
+/// The numbers of the system calls `write` and `writev` on this architecture.
 #[cfg(target_arch = "x86_64")]
 const WRITES: [u32; 2] = [1, 20];
 #[cfg(not(target_arch = "x86_64"))]
 const WRITES: [u32; 2] = [64, 66];
 
-/// The descriptor of a thread that stands in a write, what it is, and who could read: `pipe of descriptor 1, read by head (4711)`.
+/// What a blocked thread writes to, and the process that could read it: `standard output, a pipe to head (4711)`.
 pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/task/{task}/syscall")).ok()?;
     let descriptor = descriptor(&call, &WRITES)?;
@@ -25,12 +25,12 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let Some((reader, command)) = reader(pid, &link) else {
         return Some(format!("{name}, a pipe of an unknown reader"));
     };
-    // A filter reads no more while nobody reads what it writes.
+    // A filter stops reading while nobody reads what it writes.
     let beyond = writes_itself(reader, pid).map(|it| format!(", which {it}")).unwrap_or_default();
     Some(format!("{name}, a pipe to {command} ({reader}){beyond}"))
 }
 
-/// The reader of a pipe that stands in a write to the process that fills the pipe.
+/// The words for a reader that is itself blocked in a write to the process that fills the pipe; `None` if it is not.
 fn writes_itself(reader: u32, filler: u32) -> Option<&'static str> {
     let call = fs::read_to_string(format!("/proc/{reader}/syscall")).ok()?;
     let link = link(reader, descriptor(&call, &WRITES)?)?;
@@ -68,7 +68,7 @@ fn reader(writer: u32, link: &str) -> Option<(u32, String)> {
     })
 }
 
-/// Whether a process has it open.
+/// Whether a process has this file open.
 pub(super) fn has_open(process: &Path, link: &str) -> bool {
     opened(process, link).next().is_some()
 }
@@ -82,7 +82,7 @@ fn reads(process: &Path, link: &str) -> bool {
     opened(process, link).any(|it| {
         let info = process.join("fdinfo").join(it.file_name());
         let text = fs::read_to_string(info).unwrap_or_default();
-        // Opened for writing only: the last digit of its flags is 1.
+        // The last digit of the flags is 1 if the file was opened for writing only.
         let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
         !flags.is_some_and(|it| it.trim().ends_with('1'))
     })

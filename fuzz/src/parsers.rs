@@ -45,7 +45,7 @@ pub const PARSERS: &[(&str, Parser)] = &[
     ("vegeta", vegeta),
 ];
 
-/// Inputs that name such files would read what is no input.
+/// Folders of files that an input must not name, because reading them is no test of the input.
 const OTHER_FILES: [&str; 2] = ["/dev", "/proc"];
 
 fn with_file(bytes: &[u8], read: impl FnOnce(&Path)) {

@@ -57,7 +57,7 @@ pub fn conclude(
     }
 }
 
-/// How requests spend their time in each variant and load, with the queue named wherever a finding names it.
+/// Divides the time of requests into activities for each variant and load, and names the queue wherever a finding names it.
 #[must_use]
 pub fn times_of_requests(
     experiment: &Experiment,
@@ -71,10 +71,10 @@ pub fn times_of_requests(
 
 /// Names the queue in which requests without a thread wait, if a finding names that queue.
 fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
-    let is = |name: &Option<String>, of: &String| name.as_ref().is_none_or(|name| name == of);
-    let is_of_time =
-        |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
-    let mut stations = findings.iter().filter(is_of_time).filter_map(|finding| finding.fact.station());
+    let is_same = |name: &Option<String>, wanted: &String| name.as_ref().is_none_or(|name| name == wanted);
+    let is_about_it =
+        |finding: &&Finding| is_same(&finding.variant, &time.variant) && is_same(&finding.load, &time.load);
+    let mut stations = findings.iter().filter(is_about_it).filter_map(|finding| finding.fact.station());
     let Some((queue, station)) = stations.find_map(|it| Some((it.queue_name()?, it))) else { return };
     time.queue = Some(queue);
     match station.servers {
@@ -84,10 +84,10 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     }
 }
 
-/// Scales the parts to all threads of a full pool: every thread has a request, and a few samples count a few threads too many or too few.
+/// Scales the parts to all threads of a full pool. Each of them has a request, but a few samples count a few threads too many or too few.
 fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     let found: f64 = time.parts.iter().map(|part| part.threads).sum();
-    // If samples show fewer of the threads, nobody knows what the others do.
+    // If the samples show far fewer threads than the pool has, the activity of the others is unknown.
     if found < MOSTLY_FULL * pool_threads {
         return;
     }
@@ -103,7 +103,7 @@ fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     time.without_thread.interval = time.without_thread.interval.map(|it| it.shifted(moved_ms));
 }
 
-/// Moves the time of running threads out of the queue: they run requests even if nothing shows that they have one.
+/// Moves the time of running threads out of the queue, because they run requests even if no sample shows which.
 fn add_running(time: &mut RequestTime, station: &Station, threads: f64) {
     let activity = station.in_service.as_ref().map(|it| &it.activity).filter(|it| it.has_place());
     let Some((activity, service_ms)) = activity.zip(station.service_ms()) else { return };

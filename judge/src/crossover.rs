@@ -20,13 +20,13 @@ pub struct CrossoverReasons {
 #[must_use]
 pub fn crossover_reasons(crossover: &Crossover) -> CrossoverReasons {
     let (experiment, records) = (experiment(crossover), &crossover.explaining);
-    let findings: Vec<Finding> = explain(&experiment, records).into_iter().map(of_one_window).collect();
+    let findings: Vec<Finding> = explain(&experiment, records).into_iter().map(without_runs).collect();
     let request_times = times_of_requests(&experiment, records, &findings);
     CrossoverReasons { findings, request_times }
 }
 
 /// Drops the count of runs, which means nothing when each treatment has one observed window.
-fn of_one_window(finding: Finding) -> Finding {
+fn without_runs(finding: Finding) -> Finding {
     Finding { runs: None, ..finding }
 }
 

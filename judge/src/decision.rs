@@ -9,8 +9,8 @@ use threadcount_model::experiment::LoadSpec;
 use threadcount_model::metric::Metric;
 use threadcount_stats::decision::{Decision, Effect, decide, matters, over_loads};
 
-/// The decision on a variant over all loads under which it was compared with the baseline; `None` if it was not, or if all its figures are in
-/// serious doubt. It is open if the variant did not work under one of the loads.
+/// The decision on a variant over all loads under which it was compared with the baseline; `None` if there is no such load or all figures
+/// are in serious doubt. A variant that failed under one of the loads is never better: the decision is `No` or `NotKnownYet`.
 #[must_use]
 pub fn decision(document: &ResultDocument, variant: &str) -> Option<Decision> {
     let loads = document.experiment.loads.iter();
@@ -34,12 +34,12 @@ fn under(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<De
     Some(number.map_or(decision, Decision::OnlyTheNumber))
 }
 
-/// The effect on the metric that the load is run for, and on the response times. `None` if that metric has no ratio.
+/// The effects on the load's own metric, on response times, and of a missed rate or lost requests; `None` if that metric has no ratio.
 fn effects(document: &ResultDocument, load: &LoadSpec, comparison: &Comparison) -> Option<Vec<Effect>> {
     let answer = load.workload.answer();
     let effect = |metric| effect(document, comparison, metric);
     let times = times(load).iter().map(|metric| effect(*metric).unwrap_or(Effect::Unknown));
-    // A requested rate is the same for all, and a variant that falls behind it is worse.
+    // All variants are asked for the same rate, so a variant that falls behind it is worse.
     let behind = (answer == Metric::P50).then(|| effect(Metric::Rate)).flatten();
     let behind = behind.filter(|it| *it == Effect::Worse);
     let loses =
@@ -61,7 +61,7 @@ pub fn effect(document: &ResultDocument, comparison: &Comparison, metric: Metric
     Some(Effect::new(ratio.ratio, verdict, metric.lower_is_better()))
 }
 
-/// The response times that decide beside the metric that the load is run for.
+/// The response times that count in the decision beside the metric that the load is run for.
 #[must_use]
 pub const fn times(load: &LoadSpec) -> &'static [Metric] {
     match load.workload.answer() {
@@ -83,15 +83,15 @@ pub struct Unanswered {
 /// The compared shares, as a ratio or, where one is zero, as a difference.
 #[must_use]
 pub fn unanswered(comparison: &Comparison) -> Option<Unanswered> {
-    let of_ratio = comparison.ratio(Metric::Unanswered);
-    let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
-    let of_difference = comparison.difference(Metric::Unanswered);
-    let of_difference = of_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
-    let (verdict, variant, baseline) = of_ratio.or(of_difference)?;
+    let by_ratio = comparison.ratio(Metric::Unanswered);
+    let by_ratio = by_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+    let by_difference = comparison.difference(Metric::Unanswered);
+    let by_difference = by_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+    let (verdict, variant, baseline) = by_ratio.or(by_difference)?;
     Some(Unanswered { verdict, variant, baseline })
 }
 
-/// The size of the smallest pool of platform threads that does as well as this variant; `None` if none is known to.
+/// The size of the smallest pool of platform threads that does as well as this variant; `None` if no such pool is known.
 fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<u32> {
     let pairs = document.experiment.kind_pairs(load).into_iter();
     let sufficient = pairs.filter(|pair| pair.other.name == variant).filter(|pair| {
@@ -103,8 +103,8 @@ fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) ->
     sufficient.filter_map(|pair| pair.variant.written_pool(load)).min()
 }
 
-/// Whether the second variant does as well as the first: the interval of what the load is run for leaves no difference that matters in the
-/// first one's favour, the second one has as short response times, and it neither falls behind nor loses more requests.
+/// Whether the baseline of `direct` does as well as its variant: within the interval of the load's own metric no difference that matters
+/// favours the variant, the baseline's response times are as short, and it neither falls behind nor loses more requests.
 fn is_as_good(document: &ResultDocument, load: &LoadSpec, direct: &Comparison) -> bool {
     let answer = load.workload.answer();
     let ratio = direct.ratio(answer).filter(|it| unreadable(document, direct, it).is_none());

@@ -1,7 +1,7 @@
-//! Differences that are evident from all runs, though there are too few of them for an interval.
+//! Recognises differences in throughput that are evident although there are too few runs for an interval.
 //!
-//! Fresh JVMs of one program were up to 2.6 times apart (docs/measurements), and a JVM that warms up gets faster by as much and more. What
-//! is evident is beyond both: the slower run does not get faster, and each half of it is far from the faster one.
+//! Fresh JVMs of one program differed by up to 2.6 times (docs/measurements), and warming up can make a JVM faster by as much. A difference
+//! is evident if neither explains it: the slower run does not get faster, and both of its halves are far below the faster run.
 
 use crate::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Ratio};
@@ -10,7 +10,7 @@ use threadcount_model::record::Record;
 
 /// Each run of one side must have at least this many times the throughput of both halves of each run of the other side.
 const FACTOR: f64 = 4.0;
-/// With fewer seconds nothing is known about a trend.
+/// The fewest seconds of a run that show whether it gets faster.
 const FEWEST_SECONDS: usize = 4;
 /// The slower side does not get faster if its second half has at most this many times the throughput of its first.
 const MOST_RISE: f64 = 1.5;

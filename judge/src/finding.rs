@@ -56,7 +56,7 @@ type FindInWindow = fn(&Record) -> Option<Fact>;
 type FindAll = fn(&VariantRuns<'_>, &[Finding]) -> Vec<Finding>;
 type FindAllInWindow = fn(&Record) -> Vec<Fact>;
 
-/// Where requests wait for a limit. A limit of any place shows that the clients are not the limit.
+/// The place where requests wait for a limit. A limit at any of these places shows that the clients are not the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitPlace {
     /// Outside the server, at the load generator or in the network, so that a request's time tells nothing about the server's threads.
@@ -109,7 +109,7 @@ macro_rules! findings {
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
 
         impl Rule {
-            /// Where requests wait for this limit; `None` for findings that limit nothing.
+            /// The place where requests wait for this limit; `None` for findings that limit nothing.
             pub(crate) const fn limit_place(self) -> Option<LimitPlace> {
                 let places: &[LimitPlace] = match self { $(Self::$name => &[$(LimitPlace::$place)?],)* };
                 places.first().copied()

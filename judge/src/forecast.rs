@@ -1,7 +1,7 @@
-//! A forecast of virtual threads, made from a run on platform threads alone: the throughput if the pool of threads were no limit.
+//! Forecasts the throughput on virtual threads from a run on platform threads: the throughput if the pool of threads were no limit.
 //!
-//! The law is that of `threadcount_stats::stations`, and `stations.rs` has what a request visits. The CPU per request of the other kind of
-//! thread is not known before it runs, so it has a range.
+//! `stations.rs` measures the stations that a request visits, and `threadcount_stats::stations` computes the throughput that they allow.
+//! The CPU per request on virtual threads is unknown before they run, so the forecast is a range.
 
 mod stations;
 
@@ -21,14 +21,14 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::stations::{Bounds, ClosedNetwork, Limit, Station};
 
-/// The CPU per request on virtual threads, divided by that on platform threads: assumed, as in crossovers of services on a full CPU, which had
-/// 0.8 to 1.2 times the throughput (docs/measurements/statistics.md).
+/// The assumed CPU per request on virtual threads, divided by that on platform threads. In crossovers of services on a full CPU the
+/// throughput changed by factors from 0.8 to 1.2 (docs/measurements/statistics.md).
 const CPU_OF_OTHER_KIND: [f64; 2] = [0.80, 1.25];
-/// The stations are believed only if the measured throughput lies within their bounds, give or take this share.
+/// The stations are believed only if the measured throughput lies within their bounds, widened by this share.
 const CLOSES_WITHIN: f64 = 0.15;
 /// A pool of threads is large enough if it allows this share of the throughput.
 const ENOUGH: f64 = 0.95;
-/// From this share of a request's time on, other services can take the forecast away.
+/// If requests spend more than this share of their time in other services, the forecast depends on these.
 const MUCH_OUTSIDE: f64 = 0.2;
 
 /// The throughput without the pool's limit, divided by the measured one.
@@ -38,9 +38,9 @@ pub struct Forecast {
     pub most: f64,
     /// The limit that comes next, in words: `the CPU`.
     pub next_limit: String,
-    /// The threads with which the pool would do as well; `None`: it is not the limit, or has as many.
+    /// The smallest larger pool that would do as well; `None` if the pool is not the limit, or already has a thread for each client.
     pub enough_threads: Option<f64>,
-    /// The size that is enough of the pool of connections that is the next limit.
+    /// If the next limit is a pool of connections: that pool, and the size that would be enough.
     pub enough_connections: Option<Connections>,
     /// The condition under which the forecast holds, in words: `if the services behind it keep up`.
     pub condition: Option<&'static str>,
@@ -62,7 +62,7 @@ struct Unobserved {
 }
 
 /// The forecast from a variant's runs under a load; `None` without a closed load, without samples of its threads, or if the stations do not
-/// add up to what was measured.
+/// add up to the measured throughput.
 #[must_use]
 pub fn of_runs(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Option<Forecast> {
     let time = document.request_times.iter().find(|it| it.variant == variant && it.load == load.name)?;
@@ -73,7 +73,7 @@ pub fn of_runs(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Opt
     forecast(time, record, load.workload, unobserved)
 }
 
-/// The forecast from a crossover's seconds on one kind of thread; `None` as for runs.
+/// The forecast from a crossover's seconds on one kind of thread; `None` for the same reasons as [`of_runs`].
 #[must_use]
 pub fn of_treatment(document: &CrossoverDocument, treatment: Treatment) -> Option<Forecast> {
     let crossover = &document.crossover;
@@ -87,7 +87,7 @@ pub fn of_treatment(document: &CrossoverDocument, treatment: Treatment) -> Optio
     let time = times.iter().find(|it| it.variant == name)?;
     let figures = document.figures.iter().find(|it| it.treatment == treatment)?;
     let observed = RunFigures::of(record)?;
-    // The periods have no figure of the whole machine, but the server's own tells what the probe adds.
+    // Figures of a period do not cover the whole machine, but the CPU of the server alone shows what the probe adds.
     let probe_ms = (record.cost?.cpu_us_per_request? - figures.cpu_us_per_request?).max(0.0) / 1e3;
     let cpu_ms_per_request = observed.cpu.in_use_cores * 1e3 / observed.rate_per_s - probe_ms;
     forecast(time, record, workload, Unobserved { rate_per_s: figures.rate_per_s, cpu_ms_per_request })
@@ -129,11 +129,11 @@ fn forecast(
     })
 }
 
-/// The stations with so many requests inside and this many times the CPU per request.
+/// The stations with `inside` requests, and with the CPU per request multiplied by `cpu`.
 fn network(stations: &[NamedStation], inside: f64, cpu: f64) -> ClosedNetwork {
-    let scaled = stations.iter().map(|it| match it.is_cpu {
-        true => Station { demand_ms: it.station.demand_ms * cpu, ..it.station },
-        false => it.station,
+    let scaled = stations.iter().map(|named| match named.is_cpu {
+        true => Station { demand_ms: named.station.demand_ms * cpu, ..named.station },
+        false => named.station,
     });
     ClosedNetwork { inside, stations: scaled.collect() }
 }
@@ -153,7 +153,7 @@ fn condition(time: &RequestTime, record: &Record) -> Option<&'static str> {
     }
 }
 
-/// The name of the limit, and the size that is enough if it is a pool of connections.
+/// The name of the next limit, and the size that would be enough if it is a pool of connections.
 fn next(
     stations: &[NamedStation],
     bounds: &Bounds,
@@ -175,7 +175,7 @@ fn next(
 }
 
 impl Forecast {
-    /// `1.60x to 2.00x the throughput, then the limit is the 400 clients; a pool of 400 would do as well`.
+    /// The forecast as text: `1.60x to 2.00x the throughput, then the limit is the 400 clients; a pool of 400 would do as well`.
     #[must_use]
     pub fn words(&self) -> String {
         let [least, most] = [self.least, self.most].map(ratio);
@@ -283,7 +283,7 @@ mod tests {
         );
     }
 
-    /// The forecast where a thread waits for a monitor in this share of the samples.
+    /// The forecast for a service in which a thread waits for a monitor in this share of the samples.
     fn behind_a_lock(share: f64) -> Option<Forecast> {
         let measured = time(1_000.0, 380.0, &[(ThreadState::Monitor, 199.0), (ThreadState::Sleep, 1.0)]);
         let mut record = record(1_000.0, vec![pool(PoolKind::Tomcat, 200, 200)]);

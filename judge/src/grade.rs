@@ -17,7 +17,7 @@ impl ResultDocument {
         }
     }
 
-    /// The doubt that lowers the grade: the gravest, or with fair figures the one that most limits what follows from them.
+    /// The doubt that lowers the grade: the most serious, or for fair figures the one that most limits what follows from them.
     #[must_use]
     pub fn lowered_by(&self) -> Option<&Doubt> {
         match self.grade() {
@@ -27,8 +27,7 @@ impl ResultDocument {
     }
 }
 
-/// The place of a reason among those that limit fair figures: first the number of runs, then their differences, then what single runs
-/// met.
+/// The rank of a reason among those that make figures only fair: the number of runs, differences between runs, incidents in single runs.
 const fn limit(reason: &DoubtReason) -> u8 {
     match reason {
         DoubtReason::SingleRun => 0,

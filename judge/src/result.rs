@@ -117,9 +117,9 @@ impl ResultDocument {
             self.rounds.iter().any(|done| done.load == load && done.why == RoundsEnd::VariantFailed)
         };
         let failed = || {
-            self.records.iter().filter(|it| {
-                has_ended(&it.load)
-                    && self.experiment.load(&it.load).is_some_and(|load| it.is_fruitless(load))
+            self.records.iter().filter(|record| {
+                has_ended(&record.load)
+                    && self.experiment.load(&record.load).is_some_and(|load| record.is_fruitless(load))
             })
         };
         let last = failed().next_back().map(|it| (&it.load, it.round));
@@ -177,13 +177,13 @@ impl ResultDocument {
         runs::complete(&self.records, variant, load)
     }
 
-    /// The figure of each of these runs that has one.
+    /// The figures of the counted runs; a run without this figure is left out.
     #[must_use]
     pub fn figures(&self, variant: &str, load: &str, metric: Metric) -> Vec<f64> {
         runs::figures(&self.counted_runs(variant, load), metric)
     }
 
-    /// The mean of these figures; `None` if there are none.
+    /// The mean over the counted runs; `None` if none of them has the figure.
     #[must_use]
     pub fn mean(&self, variant: &str, load: &str, metric: Metric) -> Option<f64> {
         runs::mean(&self.figures(variant, load, metric))

@@ -58,30 +58,30 @@ pub enum FailureCause {
     System(i32),
 }
 
-/// Why a server's certificate was refused.
+/// The reason why a server's certificate was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum CertificateProblem {
-    /// Not signed by a trusted authority.
+    /// No trusted authority has signed the certificate.
     UnknownIssuer,
     Expired,
     NotValidYet,
-    /// It is for another host.
+    /// The certificate is for another host.
     OtherName,
     Revoked,
-    /// Its signature is wrong.
+    /// The signature is wrong.
     BadSignature,
-    /// It is an authority's, not a server's.
+    /// The certificate is that of an authority, not of a server.
     Authority,
-    /// Version 1 of X.509.
+    /// The certificate has version 1 of X.509.
     OldVersion,
-    /// It is for something else than servers.
+    /// The certificate is not meant for servers.
     OtherPurpose,
-    /// It cannot be read.
+    /// The certificate cannot be read.
     BadEncoding,
-    /// Its kind of signature is not supported.
+    /// The kind of signature is not supported.
     UnsupportedSignature,
-    /// It has a critical extension that is not known.
+    /// The certificate has an unknown critical extension.
     UnknownExtension,
     /// Anything else.
     Other,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 )]
 pub struct AppMissing {
     pub what: Archive,
-    /// As written in the experiment.
+    /// The application as the experiment names it.
     pub app: String,
     /// The paths that were tried.
     pub looked_at: Vec<PathBuf>,

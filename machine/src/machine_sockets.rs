@@ -55,7 +55,7 @@ impl MachineSockets {
                 all.holders.entry(inode).or_default().push(pid);
             }
             if fs::metadata(format!("/proc/{pid}/ns/net")).is_ok_and(|it| namespaces.insert(it.ino())) {
-                all.namespaces.push(Namespace::of(&process));
+                all.namespaces.push(Namespace::read(&process));
             }
             if let (Ok(stat), Ok(user)) = (process.stat(), process.uid()) {
                 all.processes.insert(pid, Owner { parent: stat.ppid.unsigned_abs(), user });
@@ -66,9 +66,9 @@ impl MachineSockets {
 
     /// The processes that listen at the far ends of the clients' connections, with their ports.
     pub fn serving(&self, clients: &BTreeSet<u32>) -> Vec<(u32, u16)> {
-        let is_own = |it: &Socket| {
-            let holders = self.holders.get(&it.inode);
-            it.is_connected() && holders.into_iter().flatten().any(|it| clients.contains(it))
+        let is_own = |socket: &Socket| {
+            let holders = self.holders.get(&socket.inode);
+            socket.is_connected() && holders.into_iter().flatten().any(|holder| clients.contains(holder))
         };
         let far_ends = self.namespaces.iter().enumerate().flat_map(|(at, namespace)| {
             let own = namespace.sockets.iter().filter(|it| is_own(it));
@@ -122,11 +122,11 @@ impl MachineSockets {
 
 impl Namespace {
     /// The namespace of a process.
-    fn of(process: &Process) -> Self {
+    fn read(process: &Process) -> Self {
         let entries = [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten();
-        let of_entry =
+        let socket =
             |it: TcpNetEntry| Socket::new([it.local_address, it.remote_address], it.state, it.uid, it.inode);
-        Self::with(entries.map(of_entry).collect())
+        Self::with(entries.map(socket).collect())
     }
 
     fn with(sockets: Vec<Socket>) -> Self {

@@ -59,11 +59,11 @@ impl NeighbourReader {
             .filter(|it| is_listening(it) && own.contains(&it.inode))
             .map(|it| it.local_port)
             .collect();
-        let opened = |it: &&TcpSocket| {
-            let is_open = it.state == SocketState::Established && own.contains(&it.inode);
+        let opened = |socket: &&TcpSocket| {
+            let is_open = socket.state == SocketState::Established && own.contains(&socket.inode);
             is_open
-                && !listening.contains(&it.local_port)
-                && it.messages().is_some_and(|messages| messages > 0)
+                && !listening.contains(&socket.local_port)
+                && socket.messages().is_some_and(|messages| messages > 0)
         };
         let mut neighbours: Vec<NeighbourReading> = Vec::new();
         let mut seen = HashMap::new();

@@ -62,11 +62,11 @@ fn own_processes(server: Option<u32>) -> HashSet<i32> {
 
 fn read() -> Vec<Used> {
     let processes = all_processes().into_iter().flatten().flatten();
-    processes.filter_map(|process| process.stat().ok()).map(Used::of).collect()
+    processes.filter_map(|process| process.stat().ok()).map(Used::new).collect()
 }
 
 impl Used {
-    fn of(stat: Stat) -> Self {
+    fn new(stat: Stat) -> Self {
         let reaped = stat.cutime.max(0) + stat.cstime.max(0);
         Self {
             key: (stat.pid, stat.starttime),

@@ -37,8 +37,8 @@ impl PerfData {
     /// name, so the owner of the folder and the file decides.
     fn find(tmp: &OwnedFd, own_id: &str, owner: u32) -> Option<Self> {
         let folders = Dir::read_from(beneath::listable(tmp, Path::new(".")).ok()?).ok()?;
-        let of_jvms = folders.flatten().take(MOST_ENTRIES).filter_map(|it| {
-            let name = it.file_name().to_bytes();
+        let of_jvms = folders.flatten().take(MOST_ENTRIES).filter_map(|folder| {
+            let name = folder.file_name().to_bytes();
             name.starts_with(b"hsperfdata_").then(|| OsStr::from_bytes(name).to_owned())
         });
         of_jvms.filter_map(|it| read_owned(tmp, Path::new(&it), own_id, owner).ok()).find_map(Self::new)

@@ -96,10 +96,10 @@ fn reading(
         .collect();
     let is_of_itself =
         |it: &TcpSocket| it.remote.is_some_and(|remote| ends_here.contains(&(it.local_port, remote.port())));
-    let is_at_port = |it: &&TcpSocket| {
-        it.state == SocketState::Established
-            && listening.iter().any(|own| own.local_port == it.local_port)
-            && !is_of_itself(it)
+    let is_at_port = |socket: &&TcpSocket| {
+        socket.state == SocketState::Established
+            && listening.iter().any(|own| own.local_port == socket.local_port)
+            && !is_of_itself(socket)
     };
     let connections = || sockets.iter().filter(is_at_port);
     let count = |is_meant: fn(&TcpSocket) -> bool| connections().filter(|it| is_meant(it)).count() as u32;

@@ -81,7 +81,7 @@ fn begin() -> ShareBegin {
 
 #[test]
 fn a_thousand_histograms_and_series_need_less_than_200_mb() {
-    // As `threadcount merge` does.
+    // `threadcount merge` does this as well.
     threadcount_machine::freed_memory::keep();
     let kinds: Vec<LoadOutcome> = (0..10).map(outcome).collect();
     let mut expected = Times::default();

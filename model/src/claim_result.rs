@@ -25,11 +25,11 @@ pub struct ClaimResult {
     pub bound: Option<f64>,
     /// Whether the claim holds; `None`: not tested.
     pub holds: Option<bool>,
-    /// Why it was not tested.
+    /// The reason why it was not tested.
     pub why: Option<NotTried>,
-    /// Not only the means but also the intervals agree with `holds`.
+    /// Whether not only the means but also the intervals agree with `holds`.
     pub decided: bool,
-    /// The interval contains the bound, so more runs may decide either way.
+    /// Whether the interval contains the bound, so that more runs may decide either way.
     pub undecided: bool,
     /// The rounds that would decide the claim if they spread as those so far; `None`: it is decided, has no interval, or is too close to
     /// its bound.

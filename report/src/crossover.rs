@@ -149,11 +149,11 @@ pub(crate) fn why(document: &CrossoverDocument) -> Vec<String> {
         let first = reasons.findings.iter().find(of_it)?;
         Some(format!("{}: {}.", name(*treatment), words(first).brief))
     });
-    let costs = document.comparisons.iter().filter_map(|it| {
-        let cpu = it.cpu_per_request.as_ref()?;
+    let costs = document.comparisons.iter().filter_map(|comparison| {
+        let cpu = comparison.cpu_per_request.as_ref()?;
         let is_different = matches!(cpu.verdict, Verdict::Higher | Verdict::Lower);
         (is_different && readable(cpu).is_some())
-            .then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
+            .then(|| format!("{}: {} the CPU per request.", name(comparison.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
     let is_virtual = |it: &Treatment| matches!(it, Treatment::Virtual { .. });

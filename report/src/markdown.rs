@@ -136,10 +136,10 @@ pub(super) fn table<S: AsRef<str>, R: AsRef<[String]>>(
 /// The reasons with their advice, and the open questions.
 fn why(text: &mut String, view: &View) {
     let capacity = view.loads.iter().flat_map(|load| &load.capacity).map(|it| format!("- {}.", plain(it)));
-    let reasons = view.why.iter().map(|it| {
+    let reasons = view.why.iter().map(|reason| {
         let advice =
-            it.advice.as_ref().map_or_else(String::new, |advice| format!(" Try: {}.", plain(advice)));
-        format!("- **{}**: {}.{advice}", plain(&it.about()), plain(&it.sentence))
+            reason.advice.as_ref().map_or_else(String::new, |advice| format!(" Try: {}.", plain(advice)));
+        format!("- **{}**: {}.{advice}", plain(&reason.about()), plain(&reason.sentence))
     });
     let open = view.open.iter().map(|it| format!("- Open: {}.", plain(it)));
     let lines: Vec<String> = capacity.chain(reasons).chain(open).collect();

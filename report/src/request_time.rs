@@ -9,7 +9,7 @@ pub use without_parts::{not_sampled, sampling_ended, without_parts};
 use activity::{in_full, in_short};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::activity::what;
+use threadcount_judge::words::activity::activity_words;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
@@ -67,7 +67,7 @@ pub enum PartKind {
     WaitsOutside,
     /// Sleeping on purpose, or waiting for something unknown.
     Rests,
-    /// In flight while no thread worked on the request.
+    /// The request was in flight, but no thread worked on it.
     WithoutThread,
 }
 
@@ -181,7 +181,7 @@ fn largest(time: &RequestTime) -> Vec<(f64, String)> {
     let share_ms = |share: f64| share * time.service_time_ms;
     let mut kinds: Vec<(f64, String)> = Vec::new();
     for part in &time.parts {
-        let (ms, what) = (part.time.ms, what(&part.activity));
+        let (ms, what) = (part.time.ms, activity_words(&part.activity));
         match kinds.iter_mut().find(|(_, known)| *known == what) {
             Some((sum, _)) => *sum += ms,
             None => kinds.push((ms, what)),

@@ -250,8 +250,8 @@ mod tests {
         let virtual_threads = Treatment::Virtual { limit: None };
         let mut made = sample::crossover(10, 0.01).crossover;
         made.server = "Tomcat 11.0.24".to_owned();
-        made.periods.iter_mut().filter(|it| it.treatment == virtual_threads).for_each(|it| {
-            it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= times);
+        made.periods.iter_mut().filter(|period| period.treatment == virtual_threads).for_each(|period| {
+            period.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= times);
         });
         if let Some(threads) = threads {
             let treatment = Treatment::Platform { threads };

@@ -134,8 +134,8 @@ fn outcomes(document: &ResultDocument) -> impl Iterator<Item = ClaimOutcome<'_>>
 fn limit(document: &ResultDocument, claim: &ClaimResult) -> Option<String> {
     let limit = |figure: &Figure| {
         let mut findings = document.findings.iter().filter(|it| it.is_limit());
-        let found = findings.find(|it| {
-            it.variant.as_ref() == Some(&figure.variant) && it.load.as_ref() == Some(&figure.load)
+        let found = findings.find(|finding| {
+            finding.variant.as_ref() == Some(&figure.variant) && finding.load.as_ref() == Some(&figure.load)
         })?;
         Some(format!("{}: {}", figure.variant, words(found).brief))
     };

@@ -125,9 +125,9 @@ fn set(page: &mut Page, settings: &[Setting]) {
 }
 
 fn why(view: &View) -> Vec<String> {
-    let line = |it: &WhyLine| match it.about.as_str() {
-        "" => format!("{}.", it.sentence),
-        about => format!("{about}: {}.", it.sentence),
+    let line = |line: &WhyLine| match line.about.as_str() {
+        "" => format!("{}.", line.sentence),
+        about => format!("{about}: {}.", line.sentence),
     };
     view.why_in_brief.iter().map(line).collect()
 }

@@ -67,9 +67,9 @@ const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 /// The way in which an archive was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// By the SHA-512 in our table.
+    /// Its SHA-512 is the one in our table.
     Pinned,
-    /// By Maven against the checksum on Maven Central, because our table does not contain the version.
+    /// Maven compared it with the checksum on Maven Central, because our table does not contain the version.
     ByMaven,
 }
 
@@ -171,12 +171,12 @@ impl DistributionStore {
         product.meant(wanted).filter(|version| !self.home(product, version).join(product.whole).is_file())
     }
 
-    fn all(&self, product: &Product) -> PathBuf {
+    fn product_folder(&self, product: &Product) -> PathBuf {
         self.folder.join(product.name.to_lowercase())
     }
 
     fn home(&self, product: &Product, version: &str) -> PathBuf {
-        self.all(product).join(format!("{}-{version}", product.folder))
+        self.product_folder(product).join(format!("{}-{version}", product.folder))
     }
 
     /// Unpacks into a folder beside the target and makes it visible by one rename, so that other processes see a whole
@@ -188,7 +188,7 @@ impl DistributionStore {
         pinned: Option<&Pinned>,
         home: &Path,
     ) -> Result<(), DistributionError> {
-        let all = self.all(product);
+        let all = self.product_folder(product);
         let failed =
             |source| DistributionError::Unpack { product, folder: all.display().to_string(), source };
         fs::create_dir_all(&all).map_err(failed)?;

@@ -84,13 +84,13 @@ pub struct FailedCommand {
     pub variant: String,
     /// The command as written.
     pub command: String,
-    /// How the command ended, in words.
+    /// The end of the command, in words.
     pub why: String,
     pub log: String,
     pub log_tail: Vec<String>,
 }
 
-/// A backend in words; a single backend has no name of its own.
+/// A backend in words; a single backend has no name.
 fn backend_words(name: &str) -> String {
     if name == ONLY_BACKEND { name.to_owned() } else { format!("backend `{name}`") }
 }

@@ -99,7 +99,7 @@ fn needed_java(log: &[String]) -> Option<u16> {
 pub enum WillNotBeReady {
     /// One of its backends has ended.
     InVain,
-    /// It hangs; the lines of the diagnosis.
+    /// The process hangs; these are the lines of its diagnosis.
     Hangs(Vec<String>),
 }
 

@@ -68,9 +68,9 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
 
 /// All serious doubts about the figures of the claim.
 fn serious<'a>(claim: &'a Claim, experiment: &Experiment, records: &[Record]) -> Vec<(&'a Figure, Doubt)> {
-    let of_figure = |it: &'a Figure| {
-        let doubts = doubts_about(experiment, (&it.variant, &it.load), it.metric, records);
-        doubts.into_iter().map(move |doubt| (it, doubt))
+    let of_figure = |figure: &'a Figure| {
+        let doubts = doubts_about(experiment, (&figure.variant, &figure.load), figure.metric, records);
+        doubts.into_iter().map(move |doubt| (figure, doubt))
     };
     claim.figures().into_iter().flat_map(of_figure).collect()
 }
@@ -170,7 +170,7 @@ mod tests {
         ]
     }
 
-    fn said(result: &ClaimResult) -> Option<String> {
+    fn reason_not_tried(result: &ClaimResult) -> Option<String> {
         result.why.as_ref().map(threadcount_judge::words::reasons::not_tried)
     }
 
@@ -215,7 +215,7 @@ mod tests {
         ];
         for (claim, why) in known {
             let result = tried(claim);
-            assert_eq!((result.holds, said(&result).as_deref()), (None, Some(why)), "{claim}");
+            assert_eq!((result.holds, reason_not_tried(&result).as_deref()), (None, Some(why)), "{claim}");
         }
     }
 
@@ -224,13 +224,13 @@ mod tests {
         let mut without = experiment("{claim: platform-10.1.rate > 1, says: an old Tomcat answers}");
         without.variants[2].skipped = Some("there is no Tomcat 10.1".into());
         let result = claims(&without, &records()).remove(0);
-        assert_eq!(said(&result).as_deref(), Some("not testable here: there is no Tomcat 10.1"));
+        assert_eq!(reason_not_tried(&result).as_deref(), Some("not testable here: there is no Tomcat 10.1"));
         assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
         let mut without = experiment("{claim: virtual@c1000.p99 > 1, says: it is slow}");
         without.loads[1].skipped = Some("ab is missing".into());
         let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
         let result = claims(&without, &records).remove(0);
-        assert_eq!(said(&result).as_deref(), Some("not testable here: ab is missing"));
+        assert_eq!(reason_not_tried(&result).as_deref(), Some("not testable here: ab is missing"));
     }
 
     #[test]
@@ -339,6 +339,9 @@ mod tests {
         let mut small = experiment("virtual@c1000.rate > 1");
         small.loads.truncate(1);
         let result = claims(&small, &records()).remove(0);
-        assert_eq!((result.holds, said(&result).as_deref()), (None, Some("there is no load `c1000`")));
+        assert_eq!(
+            (result.holds, reason_not_tried(&result).as_deref()),
+            (None, Some("there is no load `c1000`"))
+        );
     }
 }

@@ -22,17 +22,17 @@ pub const MATTERS: f64 = 0.05;
 /// The decision on a variant, or on a kind of thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is better than the baseline, and worse in none of throughput, median and p99.
+    /// Better than the baseline, and worse in none of throughput, median and p99.
     Yes,
-    /// It is worse than the baseline, and in nothing better.
+    /// Worse than the baseline, and better in nothing.
     No,
-    /// It is better in one figure and worse in another.
+    /// Better in one figure and worse in another.
     Trade,
-    /// It is the same in everything that was compared.
+    /// The same in everything that was compared.
     NoDifference,
-    /// It differs, but by too little to matter.
+    /// Different, but by too little to matter.
     TooSmall,
-    /// It helps, but a pool of this many platform threads helps as much.
+    /// Better, but a pool of this many platform threads is as good.
     OnlyTheNumber(u32),
     /// Nothing is shown, and more runs or longer periods may show it.
     NotKnownYet,
@@ -44,11 +44,11 @@ pub enum Effect {
     Better,
     Worse,
     Same,
-    /// It differs, but by too little to matter.
+    /// Different, but by too little to matter.
     Small,
-    /// It may be either way.
+    /// The figure may be better or worse.
     Unknown,
-    /// It differs between two JVMs, so that a third one may be on either side.
+    /// Two JVMs disagree, so that a third one may be on either side.
     Contradicted,
 }
 
@@ -94,7 +94,7 @@ pub fn decide(effects: &[Effect]) -> Decision {
 pub fn over_loads(loads: &[Decision]) -> Decision {
     let has = |decision| loads.contains(&decision);
     // A pool must be large enough for each load.
-    let threads = |it: &Decision| match it {
+    let threads = |decision: &Decision| match decision {
         Decision::OnlyTheNumber(threads) => Some(*threads),
         _ => None,
     };

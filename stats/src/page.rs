@@ -25,7 +25,7 @@ enum Part {
 impl Part {
     const ALL: [Self; 3] = [Self::Headline, Self::Table, Self::Rest];
 
-    fn of(metric: Metric, load: &Workload) -> Self {
+    fn with(metric: Metric, load: &Workload) -> Self {
         match () {
             () if load.headline().contains(&metric) => Self::Headline,
             () if metric == Metric::Mean || Metric::IN_TABLES.contains(&metric) => Self::Table,
@@ -59,7 +59,7 @@ fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
 
 /// Withholds each verdict that the whole page does not allow.
 pub(super) fn judge(experiment: &Experiment, compared: &mut [Comparison]) {
-    let weights = Weights::of(experiment, compared);
+    let weights = Weights::planned(experiment, compared);
     withhold(&weights, compared.iter_mut().flat_map(|it| figures(experiment, it)).collect());
 }
 
@@ -68,7 +68,7 @@ pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<
     let figures: Vec<Figure<'a>> = compared
         .flat_map(|(load, ratios)| {
             ratios.iter_mut().map(move |ratio| Figure {
-                part: Part::of(ratio.metric, &load),
+                part: Part::with(ratio.metric, &load),
                 verdict: &mut ratio.verdict,
                 basis: &mut ratio.basis,
             })
@@ -118,7 +118,8 @@ fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<F
     let ratios =
         comparison.ratios.iter_mut().map(|ratio| (ratio.metric, &mut ratio.verdict, &mut ratio.basis));
     let differences = comparison.differences.iter_mut().map(|it| (it.metric, &mut it.verdict, &mut it.basis));
-    let figure = |(metric, verdict, basis)| Figure { part: Part::of(metric, &load.workload), verdict, basis };
+    let figure =
+        |(metric, verdict, basis)| Figure { part: Part::with(metric, &load.workload), verdict, basis };
     ratios.chain(differences).map(figure).collect()
 }
 
@@ -126,7 +127,7 @@ fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<F
 struct Weights([(Part, usize); 3]);
 
 impl Weights {
-    fn of(experiment: &Experiment, compared: &[Comparison]) -> Self {
+    fn planned(experiment: &Experiment, compared: &[Comparison]) -> Self {
         Self(Part::ALL.map(|part| {
             let planned = experiment.loads.iter().map(|load| {
                 let measured = compared.iter().filter(|it| it.load == load.name);
@@ -162,7 +163,7 @@ impl Weights {
 fn count(comparison: &Comparison, part: Part, load: &Workload) -> usize {
     let ratios = comparison.ratios.iter().map(|ratio| (ratio.metric, &ratio.basis));
     let all = ratios.chain(comparison.differences.iter().map(|it| (it.metric, &it.basis)));
-    all.filter(|(metric, basis)| Part::of(*metric, load) == part && may_have_a_word(basis)).count()
+    all.filter(|(metric, basis)| Part::with(*metric, load) == part && may_have_a_word(basis)).count()
 }
 
 #[cfg(test)]

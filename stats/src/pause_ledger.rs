@@ -115,7 +115,7 @@ fn cause_of(request: SlowRequest, tail: &SlowTail, causes: &[ObservedCause]) -> 
     let above_ns = request.response_ns().saturating_sub(tail.p50_ns);
     let enough_ns = ((EXPLAINS * above_ns as f64) as Nanos).max(1);
     let found = |tier: Tier| {
-        let causes = causes.iter().filter(move |it| Tier::of(it.cause) == tier);
+        let causes = causes.iter().filter(move |it| Tier::for_cause(it.cause) == tier);
         causes.map(|it| Found { cause: it.cause, delay_ns: delay_ns(request, &it.delays) })
     };
     let stopped_ns: Nanos = found(Tier::AllThreads).map(|found| found.delay_ns).sum();
@@ -172,7 +172,7 @@ enum Tier {
 }
 
 impl Tier {
-    const fn of(cause: PauseCause) -> Self {
+    const fn for_cause(cause: PauseCause) -> Self {
         match cause {
             PauseCause::GarbageCollection | PauseCause::OtherSafepoint | PauseCause::TimeToSafepoint => {
                 Self::AllThreads

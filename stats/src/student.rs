@@ -86,7 +86,7 @@ pub(crate) fn mean_and_variance(figures: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn of(variant: &[f64], baseline: &[f64]) -> MeanDifference {
+    fn mean_difference(variant: &[f64], baseline: &[f64]) -> MeanDifference {
         MeanDifference::of_rounds(variant, baseline, (0.0, 0.0)).expect("a mean difference")
     }
 
@@ -94,7 +94,7 @@ mod tests {
     fn from_four_rounds_on_the_interval_is_that_of_the_paired_t_as_computed_by_hand() {
         // Differences 1, 2, 3, 4: mean 2.5, variance 5/3, error sqrt(5/12), freedom 3: t(0.975) = 3.182446, t(0.995) = 5.840909
         // (printed tables).
-        let mean = of(&[11.0, 22.0, 33.0, 44.0], &[10.0, 20.0, 30.0, 40.0]);
+        let mean = mean_difference(&[11.0, 22.0, 33.0, 44.0], &[10.0, 20.0, 30.0, 40.0]);
         let width = |alpha| mean.half_width(alpha).expect("a width") / (5.0_f64 / 12.0).sqrt();
         assert!((mean.mean - 2.5).abs() < 1e-12);
         assert!((width(0.05) - 3.182_446).abs() < 1e-5 && (width(0.01) - 5.840_909).abs() < 1e-5);
@@ -104,7 +104,7 @@ mod tests {
     fn three_rounds_have_welchs_interval_as_computed_by_hand() {
         // Variances 1 and 4: squared errors 1/3 and 4/3, their sum 5/3, freedom (5/3)^2 / ((1/3)^2/2 + (4/3)^2/2) = 2.941...,
         // t(0.975) = 3.218759 (Simpson integration of the density).
-        let mean = of(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
+        let mean = mean_difference(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
         let width = mean.half_width(0.05).expect("a width") / (5.0_f64 / 3.0).sqrt();
         assert!((width - 3.218_759).abs() < 1e-5, "{width}");
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_p_value_is_the_one_at_which_the_interval_touches_zero() {
         // t = 2.5 / sqrt(5/12) = 3.872983 with 3 degrees of freedom: p = 0.030466 (closed form).
-        let mean = of(&[1.0, 2.0, 3.0, 4.0], &[0.0; 4]);
+        let mean = mean_difference(&[1.0, 2.0, 3.0, 4.0], &[0.0; 4]);
         let p_value = mean.p_value(1).expect("a probability");
         assert!((p_value - 0.030_466).abs() < 1e-5, "{p_value}");
         assert!((mean.half_width(p_value).expect("a width") - 2.5).abs() < 1e-6);
@@ -124,7 +124,7 @@ mod tests {
     fn no_rounds_no_mean_and_rounding_is_the_least_noise_there_is() {
         let none = |figures: &[f64]| MeanDifference::of_rounds(figures, &[1.0, 1.0], (0.0, 0.0)).is_none();
         assert!(none(&[1.0]) && none(&[1.0, f64::NAN]));
-        let exact = of(&[0.0; 4], &[0.0; 4]);
+        let exact = mean_difference(&[0.0; 4], &[0.0; 4]);
         assert_eq!((exact.half_width(0.05), exact.p_value(1)), (Some(0.0), Some(1.0)));
         let rounded = MeanDifference::of_rounds(&[0.0; 4], &[0.0; 4], (1.0, 3.0)).expect("a mean");
         assert!((rounded.half_width(0.05).expect("a width") - 3.182_446).abs() < 1e-5);

@@ -30,18 +30,18 @@ mod tests {
     use super::*;
     use threadcount_model::sample::{run, with_load};
 
-    fn of(requests: &[u64]) -> Option<Metric> {
+    fn percentile_for(requests: &[u64]) -> Option<Metric> {
         let with = |&ok: &u64| with_load(run("a", "c4", 100.0, 5.0), |load| load.requests.ok = ok);
         largest_percentile(&requests.iter().map(with).collect::<Vec<_>>(), "c4")
     }
 
     #[test]
     fn ten_responses_have_to_be_slower_in_the_run_with_the_fewest() {
-        assert_eq!(of(&[100_000, 200_000]), Some(Metric::P99_99));
-        assert_eq!(of(&[99_999, 200_000]), Some(Metric::P99_9));
-        assert_eq!(of(&[10_000]), Some(Metric::P99_9));
-        assert_eq!(of(&[9_999]), Some(Metric::P99));
-        assert_eq!(of(&[1_000]), Some(Metric::P99));
-        assert_eq!((of(&[999]), of(&[])), (None, None));
+        assert_eq!(percentile_for(&[100_000, 200_000]), Some(Metric::P99_99));
+        assert_eq!(percentile_for(&[99_999, 200_000]), Some(Metric::P99_9));
+        assert_eq!(percentile_for(&[10_000]), Some(Metric::P99_9));
+        assert_eq!(percentile_for(&[9_999]), Some(Metric::P99));
+        assert_eq!(percentile_for(&[1_000]), Some(Metric::P99));
+        assert_eq!((percentile_for(&[999]), percentile_for(&[])), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Several servers behind the server, and cores by role.
+//! Tests of several servers behind the server, and of cores by role.
 
 use super::*;
 use threadcount_model::experiment::RoleCores;

@@ -1,4 +1,4 @@
-//! Mistakes in a file, each with the place of the caret.
+//! Tests of mistakes in a file, each with the place of the caret.
 
 use super::*;
 

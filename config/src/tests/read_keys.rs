@@ -1,5 +1,5 @@
-//! Each key that the schema has is read. The other way round, a key that is read without being in its table, is an
-//! assertion of [`Fields::get`].
+//! Tests that each key of the schema is read. An assertion in [`Fields::get`] checks the opposite: that each key that is read is in its
+//! table.
 
 use super::*;
 use crate::schema::experiment_schema;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use threadcount_model::parse::yaml::{Key, Kind, Node};
 
-/// A file that is valid, and has most of the maps.
+/// A valid file that contains most of the maps.
 const VALID: &str = "question: q\nstudy: {title: T}\nserver: {tomcat: 11.0}\nbackend: {tomcat: 11.0}\nrequest: {path: /}\n\
     variants: {a: {threads: {virtual: {bound: 1}}}}\nloads: [{clients: 1, duration: 1s, tool: {ab: 1}}]\n\
     quick: {loads: {c1: {runs: 1}}}\npublished: [{variant: a, rate: 1}]\nclaims: [{claim: a.rate > 1}]\n\
     unavailable: [{what: w, why: y}]\n";
 
-/// Parts of [`VALID`] with their replacements in other files. Not all are valid, but each reads keys that the others refuse.
+/// Parts of [`VALID`] with their replacements in other files. Not all of these are valid, but each reads keys that the others refuse.
 const OTHERS: [(&str, &str); 8] = [
     ("clients: 1, duration: 1s, tool: {ab: 1}", "duration: 1s"),
     ("clients: 1, duration: 1s, tool: {ab: 1}", "rate: 5/s, duration: 1s, cert: c.pem"),
@@ -66,7 +66,7 @@ fn maps_of_schema<'a>(schema: &'a Value, found: &mut Vec<&'a Map<String, Value>>
     }
 }
 
-/// The document in which this key, in the map at the end of the path, has a value that no key understands.
+/// The document with a value that no key understands for this key, which is in the map at the end of the path.
 fn with_nonsense(root: &Node, path: &[usize], name: &str) -> Node {
     let mut root = root.clone();
     let mut node = &mut root;

@@ -1,4 +1,4 @@
-//! The JSON Schema of experiments, for editors: it accepts what is read, and refuses what it can see to be wrong.
+//! Tests of the JSON Schema of experiments, for editors: it must accept what is read, and refuse what it can recognise as wrong.
 
 use super::*;
 use crate::schema::{experiment_schema, project_schema};
@@ -60,7 +60,7 @@ const UNSEEN: [&str; 38] = [
     "`interleave` runs servers side by side",
 ];
 
-/// The document as an editor sees it.
+/// The document in the form that an editor checks.
 fn as_json(node: &Node) -> Value {
     match &node.kind {
         Kind::Null => Value::Null,
@@ -85,7 +85,7 @@ fn scalar(text: &str) -> Value {
     }
 }
 
-/// The complaints of the schema about a file; `None`: the file is not readable YAML.
+/// The complaints of the schema about a file; `None` if the file is not readable YAML.
 fn complaints(text: &str) -> Option<Vec<String>> {
     complaints_of(&VALIDATOR, text)
 }
@@ -96,12 +96,12 @@ fn complaints_of(validator: &jsonschema::Validator, text: &str) -> Option<Vec<St
     Some(errors.map(|error| format!("{}: {error}", error.instance_path())).collect())
 }
 
-/// The schema accepts this file too.
+/// Checks that the schema accepts this file too.
 pub(crate) fn accepts(text: &str) {
     assert_eq!(complaints(text), Some(Vec::new()), "{text}");
 }
 
-/// The schema refuses this file too, unless no schema can see what is wrong.
+/// Checks that the schema refuses this file too, unless no schema can see the mistake.
 pub(super) fn refuses(text: &str, message: &str) {
     if UNSEEN.iter().any(|unseen| message.starts_with(unseen)) {
         return;

@@ -1,4 +1,4 @@
-//! Experiments as files: those that come with Threadcount.
+//! Tests of the experiments that come with Threadcount, as files.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! A mistake as users see it.
+//! A test of how a user sees a mistake.
 
 #[test]
 fn a_mistake_far_to_the_right_is_printed_with_its_place() {

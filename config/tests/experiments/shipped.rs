@@ -1,4 +1,4 @@
-//! The experiments that come with Threadcount.
+//! Checks the experiments that come with Threadcount.
 
 use std::path::{Path, PathBuf};
 use threadcount_config::find::Places;
@@ -57,7 +57,7 @@ fn each_variant_and_load_that_a_claim_is_about_runs_in_the_decided_size() {
 fn every_small_size_takes_little_more_than_two_and_a_half_minutes_and_one_in_which_requests_are_lost_four() {
     for line in Places::from_folders([folder()]).list() {
         let small = experiment(&format!("{}.yaml", line.name), true);
-        // A shorter course would end before a client gives up waiting.
+        // A shorter experiment would end before a client gives up waiting.
         let at_most_s =
             if small.loads.iter().any(|load| load.workload.expects_losses()) { 240.0 } else { 155.0 };
         let quick = line.about.expect("an experiment").quick;

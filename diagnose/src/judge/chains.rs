@@ -1,6 +1,6 @@
-//! Where the chains of waits end: in a circle, at a thing that nobody gives, at a thread that waits outside.
+//! Follows chains of waiting threads to their ends: a circle, something that no thread provides, or a thread that waits outside the JVM.
 
-use super::requests::{is_of_server, others_that_stand};
+use super::requests::{is_of_server, other_standing_threads};
 use super::sites::Sites;
 use super::taken_pool::tasks_behind;
 use super::wait::{self, Wait};
@@ -10,43 +10,43 @@ use crate::evidence::{Evidence, Thread};
 use crate::verdict::{DeadEnd, Link, LostOwner, TasksBehind, ThreadAt, ThreadName, Verdict};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// One thread behind something may be idle.
+/// Fewer threads behind something than this are no hang, because a single thread may be idle.
 const BEHIND: usize = 2;
 
-/// Where the chain of one thread ends.
+/// The chain of waits that begins with one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Chain {
     from: usize,
     end: ChainEnd,
-    /// The thread at its end; of a circle, the one with the lowest place.
+    /// The thread at its end; for a circle, the one with the lowest index.
     last: usize,
-    /// How many threads it has; of those before a circle, with one of the circle.
+    /// The number of threads in the chain; a chain that leads to a circle includes one thread of the circle.
     threads: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ChainEnd {
     Circle,
-    /// The last one waits for a thing that no thread gives.
+    /// The last thread waits for something that no thread provides.
     Nobody,
-    /// The thing that the last one waits for is held by a thread that has ended.
+    /// The last thread waits for something that is held by a thread that has ended.
     Ended,
-    /// The last one waits outside.
+    /// The last thread waits for something outside the JVM.
     Outside,
-    /// The last one is idle and keeps what it has.
+    /// The last thread is idle and keeps what the others want.
     Idle,
-    /// It may go on.
+    /// The last thread may go on.
     Open,
 }
 
-/// The verdicts on what hangs for good, the one with most threads behind it first: circles, and other ends.
+/// The verdicts on waits that never end, those with most waiting threads first: circles, and other ends.
 pub(super) fn judge(evidence: &Evidence) -> (Vec<Verdict>, Vec<Verdict>) {
     let graph = WaitGraph::of(evidence);
     let chains = chains(&graph);
     (circles(&graph, &chains), dead_ends(&graph, &chains))
 }
 
-/// The chain of each thread that waits. No thread is walked over twice.
+/// The chain of each thread that waits. No thread is visited twice.
 fn chains(graph: &WaitGraph<'_>) -> Vec<Chain> {
     let mut known: HashMap<usize, Chain> = HashMap::new();
     for from in (0..graph.waits.len()).filter(|it| graph.waits[*it].is_some()) {
@@ -73,7 +73,7 @@ fn chains(graph: &WaitGraph<'_>) -> Vec<Chain> {
             };
             walked.pop();
             let chain = Chain { from: at, end, last: at, threads: 1 };
-            // A thread that is idle ends only the chains that lead to it.
+            // An idle thread is the end only of chains that lead to it.
             if end != ChainEnd::Idle {
                 known.insert(at, chain);
             }
@@ -89,7 +89,7 @@ fn chains(graph: &WaitGraph<'_>) -> Vec<Chain> {
     all
 }
 
-/// `None`: it waits for another thread.
+/// The end of a chain at this thread; `None` if it waits for another thread. `before` is the thread that waits for it.
 fn end_at(graph: &WaitGraph<'_>, at: usize, before: Option<usize>) -> Option<ChainEnd> {
     if graph.can_go_on[at] {
         let holds = before.is_some_and(|it| graph.waits[it] == Some(Wait::Lock));
@@ -105,13 +105,13 @@ fn end_at(graph: &WaitGraph<'_>, at: usize, before: Option<usize>) -> Option<Cha
     graph.next(at).is_none().then_some(ChainEnd::Nobody)
 }
 
-/// From this thread on, each once.
+/// The threads of a chain from this one on, each once.
 fn threads_from(graph: &WaitGraph<'_>, from: usize) -> Vec<usize> {
     let mut known: BTreeSet<usize> = BTreeSet::new();
     std::iter::successors(Some(from), |at| graph.next(*at)).take_while(|it| known.insert(*it)).collect()
 }
 
-/// By its lines and what is waited for: many requests come into the same circle, each with threads of its own.
+/// The lines of a circle and what is waited for at each. Many requests may get into the same circle, each with other threads.
 type Shape = BTreeSet<(String, Wait)>;
 
 fn circles(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
@@ -137,8 +137,9 @@ fn circles(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
 /// The circles of one shape.
 #[derive(Default)]
 struct Circles {
-    /// Each in the order of its links.
+    /// The threads of each circle, in the order of its links.
     circles: Vec<Vec<usize>>,
+    /// Threads that wait for a thread of a circle.
     behind: Vec<usize>,
 }
 
@@ -162,7 +163,7 @@ fn pool_that_waits_for_itself(graph: &WaitGraph<'_>, circle: &[usize]) -> Option
     let ([at], Some(Wait::Permit(_))) = (circle, graph.waits[*circle.first()?]) else { return None };
     let thing = graph.thing(*at)?;
     let name = wait::words(graph.waits[*at]?).to_owned();
-    // Others that have one may go on without a second one.
+    // Other holders may go on, because they do not wait for a second one.
     let holders: Vec<usize> = thing.givers.iter().filter(|it| thing.waiters.contains(it)).copied().collect();
     let sites = Sites::of(graph, thing);
     let held_by = holders.iter().find_map(|it| sites.held_by(graph.thread(*it)))?;
@@ -193,7 +194,7 @@ fn links(graph: &WaitGraph<'_>, threads: &[usize], last: Option<usize>) -> Vec<L
 }
 
 fn dead_ends(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
-    // By the thing at the end; things that differ for each waiter, by the line at which they are waited for.
+    // Chains with the same thing at their end belong together. If each waiter has its own, the line of the wait counts instead.
     let mut found: BTreeMap<(ChainEnd, String), Vec<&Chain>> = BTreeMap::new();
     for chain in chains.iter().filter(|it| !matches!(it.end, ChainEnd::Circle | ChainEnd::Open)) {
         let last = chain.last;
@@ -224,7 +225,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
     let behind = behind(graph, longest);
     match longest.end {
         ChainEnd::Ended | ChainEnd::Idle => return lost_lock(graph, longest, &waiting, at),
-        // Permits and connections have rules of their own; a monitor without a known owner may have one.
+        // Permits and connections have rules of their own, and a monitor whose owner is unknown may have one.
         ChainEnd::Nobody
             if matches!(graph.waits[last]?, Wait::Permit(_) | Wait::Monitor) && behind.is_none() =>
         {
@@ -234,12 +235,12 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
             let thing = graph.thing(last)?;
             let is_event = matches!(thing.wait, Wait::Item | Wait::Signal | Wait::Room);
             let is_known = thing.is_closed || is_event && longest.threads > 1 || behind.is_some();
-            // Behind a pool whose threads all wait, the next ones wait for as long again.
+            // A time limit does not help behind a pool whose threads all wait: the next tasks wait for as long again.
             let is_limited = wait::is_timed(graph.thread(last))
                 && !wait::has_no_end(graph.thread(last))
                 && behind.is_none();
             let is_enough = requests > 0 || thing.wait == Wait::Room;
-            // Whatever thread is in the application's code may make a server ready.
+            // While a server starts, any thread in the application's code may make it ready.
             let may_be_made_ready = graph.evidence.is_starting
                 && (0..graph.waits.len()).any(|it| !waiting.contains(&it) && is_in_application(graph, it));
             let may_be_given = may_be_made_ready || may_be_given(graph, thing.wait, &at);
@@ -249,7 +250,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         }
         ChainEnd::Outside => {
             let is_pool = graph.waits[first].is_some_and(|it| matches!(it, Wait::Permit(_)));
-            // A server may begin with something slow.
+            // A server that starts may have something slow to do.
             let is_start = graph.evidence.is_starting;
             if is_pool || (is_start || requests == 0) && waiting.len() < BEHIND {
                 return None;
@@ -267,7 +268,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         last: thread.at(),
         end: if is_nobody {
             let thing = graph.thing(last)?;
-            // Each has one of its own: none of them is the one.
+            // If each waiter has its own lock, none is named.
             let is_shared = thing.waiters.len() > 1 || waiting.len() == 1 || longest.threads > 1;
             let in_chain: BTreeSet<u64> =
                 waiting.iter().chain(&through).map(|it| graph.thread(*it).tid).collect();
@@ -278,7 +279,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 kept_in: thread.kept_in.first().cloned(),
                 would_be_known: thing.is_closed && thing.wait != Wait::Lock,
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
-                others: others_that_stand(graph.evidence, is_of_it),
+                others: other_standing_threads(graph.evidence, is_of_it),
                 behind,
             }
         } else {
@@ -291,7 +292,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
     })
 }
 
-/// A monitor has an owner, also where it is not known.
+/// The tasks in the queue of a pool whose threads are all in this chain. A monitor is left out, because it has an owner even if unknown.
 fn behind(graph: &WaitGraph<'_>, chain: &Chain) -> Option<TasksBehind> {
     let thing = graph.thing(chain.last).filter(|it| it.wait != Wait::Monitor && chain.threads > 1)?;
     let waiters: HashSet<u64> = thing.waiters.iter().map(|it| graph.thread(*it).tid).collect();
@@ -303,7 +304,7 @@ fn is_in_application(graph: &WaitGraph<'_>, at: usize) -> bool {
     thread.application().is_some() && !waits_for_work(thread)
 }
 
-/// Others are through where these wait; or somebody works who may give it.
+/// Whether the wait may end: other threads have passed the same line, or a thread is working that may produce the result.
 fn may_be_given(graph: &WaitGraph<'_>, wait: Wait, at: &crate::frame::Frame) -> bool {
     let evidence = graph.evidence;
     let waits_now = |tid: u64| evidence.thread(tid).is_some_and(|it| it.application() == Some(at));
@@ -335,7 +336,6 @@ fn lost_lock(
         let name = ThreadName { id: owner.tid, name: owner.name.clone(), is_virtual: owner.is_virtual };
         (graph.thing(holds)?.lock.clone()?, LostOwner::Idle(name))
     };
-    // Those of a library that take turns as the one that waits for work are idle, too.
     let waiting = waiting.iter().map(|it| graph.thread(*it).at()).collect::<Vec<_>>();
     Some(Verdict::LockNotGivenBack { lock, owner, waiters: waiting.len(), waiting, at })
 }

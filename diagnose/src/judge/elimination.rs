@@ -1,11 +1,11 @@
-//! A deadlock of virtual threads at monitors whose owners the JVM does not name: nobody else can own them.
+//! Finds deadlocks of virtual threads at monitors whose owners the JVM does not name, by elimination: no other thread can own them.
 
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::verdict::{Bond, Link, Verdict};
 use std::collections::HashSet;
 
-/// Java 21 does not say which monitor a virtual thread waits for. If all threads that may own one of theirs are blocked themselves,
+/// Java 21 does not say which monitor a virtual thread waits for. If all threads that may own one of these monitors are blocked themselves,
 /// the owner is among them.
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let is_blocked = |thread: &&Thread| {
@@ -16,7 +16,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     };
     let blocked: Vec<&Thread> = evidence.threads.iter().filter(is_blocked).collect();
     let ids: HashSet<u64> = blocked.iter().map(|it| it.tid).collect();
-    // Those that came the same way take the locks in the same order: they are a queue.
+    // Threads that came by the same call path take the locks in the same order, so they are a queue and no circle.
     let ways: HashSet<Vec<&Frame>> = blocked.iter().map(|it| it.application_frames()).collect();
     let code = BlockedCode::of(&blocked);
     let mut others = evidence.threads.iter().filter(|it| !ids.contains(&it.tid));
@@ -34,16 +34,16 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     Some(Verdict::circle(blocked.iter().zip(next).map(link).collect(), false))
 }
 
-/// The code in which the blocked threads wait, and in which they took what they have.
+/// The code of the blocked threads: where they wait, and where they may have taken the monitors that they own.
 struct BlockedCode<'a> {
-    /// Methods from where they wait down to where their ways part.
+    /// Methods from the wait down to the point where the call paths part.
     above: HashSet<&'a str>,
-    /// Methods through which all of them came at the same lines: each of them is inside and waits for a monitor that it did not take there.
-    /// Another thread may have taken one there only if each has an object of its own.
+    /// Methods through which every blocked thread came at the same lines. Another thread may own a monitor that was taken there only if the
+    /// threads lock different objects there.
     shared: HashSet<&'a str>,
     classes_above: HashSet<&'a str>,
     classes: HashSet<&'a str>,
-    /// A virtual thread that owns a monitor keeps its carrier, as these do; before Java 24.
+    /// Whether all blocked threads are mounted: before Java 24 a virtual thread that owns a monitor keeps its carrier.
     are_pinned: bool,
 }
 
@@ -82,9 +82,9 @@ impl<'a> BlockedCode<'a> {
             return is_above();
         }
         let is_in_shared = || thread.frames.iter().any(|it| self.shared.contains(it.method.as_str()));
-        // Print and dump are two moments: one that moves may have come to a carrier in between.
+        // The print and the dump are two moments, so a thread that moves may have got a carrier in between.
         let may_be_mounted = thread.is_mounted || !thread.stood_still;
-        // Of a queue at a monitor that moves, the owner may be anywhere above the code that all share, and no longer waits.
+        // If the blocked threads are a queue that moves, the owner no longer waits and may be anywhere above the code that all share.
         let may_have_got_one = may_be_mounted && thread.state.as_deref() != Some("BLOCKED");
         let has_carrier_all_the_time = thread.carrier.is_some();
         may_be_mounted && is_in(&self.classes_above)
@@ -92,7 +92,7 @@ impl<'a> BlockedCode<'a> {
     }
 }
 
-/// How many frames, the place where one waits aside.
+/// The number of frames at the bottom that all stacks share, without the place of the wait.
 fn shared_at_bottom(stacks: &[Vec<&Frame>]) -> usize {
     let Some(first) = stacks.first() else { return 0 };
     let most = stacks.iter().map(|it| it.len().saturating_sub(1)).min().unwrap_or_default();
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Two that wait for each other, and another one.
+    /// Judges two requests that wait for each other, and another thread.
     fn with(other: Thread) -> Option<Verdict> {
         let blocked = |tid, frame| Thread {
             state: Some("BLOCKED".into()),

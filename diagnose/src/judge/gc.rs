@@ -1,11 +1,11 @@
-//! Most of the time goes into collections, and they do not help.
+//! Finds a JVM that spends most of its time in collections which hardly free memory.
 
 use crate::evidence::Evidence;
 use crate::verdict::Verdict;
 
-/// A healthy JVM is below a tenth.
+/// The least share of the time in collections; a healthy JVM is below a tenth.
 const MUCH: f64 = 0.5;
-/// After collections; a heap with room is one that a collection helped.
+/// The heap must be this full after collections, or they have made room.
 const FULL: f64 = 0.7;
 const COLLECTIONS: u64 = 3;
 
@@ -13,7 +13,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let (before, after) = (evidence.gc.first()?, evidence.gc.last()?);
     let share = (after.seconds - before.seconds) / evidence.seconds.max(0.001);
     let collections = after.collections.saturating_sub(before.collections);
-    // A single burst is none: most of the intervals have collections.
+    // A single burst of collections is no thrashing, so most of the intervals must have some.
     let intervals = evidence.gc.windows(2);
     let busy = intervals.filter(|it| it[1].collections > it[0].collections).count();
     let is_spread = busy >= 2 && 2 * busy >= evidence.gc.len() - 1;

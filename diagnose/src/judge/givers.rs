@@ -1,4 +1,4 @@
-//! Finds the threads that can give what others wait for: by what the probe names, by the queues of pools, by code.
+//! Finds the threads that can give others what they wait for: by what the probe names, by the queues of pools, and by code.
 
 use super::library_tasks::LibraryTasks;
 use super::requests::is_of_server;
@@ -12,25 +12,25 @@ use crate::libraries;
 use crate::verdict::Bond;
 use std::collections::{HashMap, HashSet};
 
-/// The threads that can give it, their relation to it, and a thread that has ended and still has it.
+/// The threads that can give a thing, their relation to it, and the id and name of a thread that has ended and still holds it.
 pub(super) type Found = (Vec<usize>, Bond, Option<(u64, String)>);
 
-/// Threads by what they could give.
+/// The threads, indexed by what they could give.
 pub(super) struct GiverIndex<'a> {
     evidence: &'a Evidence,
     by_id: HashMap<u64, usize>,
     owners: HashMap<&'a str, &'a Thread>,
-    /// By the begin of a method of the application, as `shop.Web.lambda$find$` of its lambdas.
+    /// By the beginning of a method's name, such as `shop.Web.lambda$find$` for the lambdas of `find`.
     by_begin: HashMap<&'a str, Vec<usize>>,
     /// By the class of a library that has called the application.
     called_by: HashMap<&'a str, Vec<usize>>,
-    /// By the class of any code that has called the application, or by the class around that.
+    /// By the class of any code that has called the application, and by the class that encloses it.
     run_by: HashMap<&'a str, Vec<usize>>,
-    /// By the class whose method they stand in, but for those that wait for work.
+    /// By the class whose method they are in, without threads that wait for work.
     standing_in: HashMap<&'a str, Vec<usize>>,
-    /// By the package that has begun them, which has called another one, but for those that wait for work.
+    /// By the package that a thread began in, if it has called another package; without threads that wait for work.
     begun_by: HashMap<&'a str, Vec<usize>>,
-    /// Packages that have begun a thread which has called no other one, or waits for work.
+    /// Packages that a thread began in which has called no other package or waits for work.
     resting: HashSet<&'a str>,
     library_tasks: LibraryTasks<'a>,
     /// Threads in a task whose end completes a result; the JVM does not show which result.
@@ -106,13 +106,13 @@ impl<'a> GiverIndex<'a> {
         }
     }
 
-    /// Threads past the line at which others wait. Where no thread has a permit, a scheduler may give one.
+    /// The threads past the line at which others wait, which may hold a permit, or else the threads of a scheduler that may release one.
     fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let holders = Sites::of(graph, thing).holders(graph, thing);
         if holders.is_empty() { self.schedulers(thing, graph) } else { holders }
     }
 
-    /// Threads without a task, in whose pool's queue one leads to it: it is due later.
+    /// Idle threads of a pool whose queue contains a task that leads to the thing: the task is due later.
     fn schedulers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let queued = self.queued(thing, graph).map_or_else(Vec::new, |(threads, ..)| threads);
         queued.into_iter().filter(|it| graph.is_idle(*it)).collect()
@@ -200,15 +200,15 @@ impl<'a> GiverIndex<'a> {
         (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)
     }
 
-    /// In the queue of a pool there is a task that leads to it.
+    /// The threads of a pool whose queue contains a task that leads to the thing.
     fn queued(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let name = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone())?;
         let pool = self.evidence.pools.get(&name)?;
         Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
     }
 
-    /// The queue of an object leads to it: threads that run what the class of this object has called. A loop of the application may also
-    /// stand in a method of the class itself. Requests that wait at the line of the waiters have filled the queue, and empty nothing.
+    /// The threads that empty a queue which leads to the thing: they run code that the queue's class has called, or, for a loop of the
+    /// application, are in a method of that class. Requests that wait at the line of the waiters have filled the queue and empty nothing.
     fn kept(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let fields = thing.waiters.iter().flat_map(|it| &graph.thread(*it).kept_in);
         fields.into_iter().find_map(|field| {
@@ -219,7 +219,7 @@ impl<'a> GiverIndex<'a> {
             let is_giver = |at: &usize| !is_own || !Self::fills_only(*at, thing, graph);
             let (requests, mut threads): (Vec<usize>, Vec<usize>) =
                 runs.filter(is_giver).partition(|at| is_own && is_of_server(graph.thread(*at)));
-            // A request empties a queue where it goes on, or where no other thread could.
+            // A request empties the queue if it goes on, or if no other thread could.
             let is_alone = threads.is_empty();
             threads.extend(requests.into_iter().filter(|at| is_alone || graph.waits[*at].is_none()));
             if threads.is_empty() {
@@ -229,8 +229,8 @@ impl<'a> GiverIndex<'a> {
         })
     }
 
-    /// The thread whose own work leads to it, as that of an event loop does to what its connections wait for. It has called back the
-    /// application, and waits there. Where another machine owes a response, that may give it on any thread.
+    /// The thread whose own work leads to the thing, such as an event loop for what its connections wait for, if it has called back into
+    /// the application and waits there. `None` while another machine owes a response, because that response may end the wait on any thread.
     fn served(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let is_owed = self.evidence.server.as_ref().is_some_and(|it| !it.waits_for.is_empty());
         let stands = |at: &usize| {
@@ -245,14 +245,14 @@ impl<'a> GiverIndex<'a> {
         thing.waiters.iter().filter(|_| !is_owed).find_map(server)
     }
 
-    /// A request that waits where the waiters do: it has put something into the queue as they have.
+    /// Whether the thread is a request that waits at the line of the waiters: it has filled the queue as they have.
     fn fills_only(at: usize, thing: &Thing, graph: &WaitGraph<'_>) -> bool {
         let thread = graph.thread(at);
         let is_at_line = |it: &usize| graph.thread(*it).application() == thread.application();
         graph.has_request(at) && wait::of(thread).is_some() && thing.waiters.iter().any(is_at_line)
     }
 
-    /// Threads that refer to the queue, or are in the class that fills it.
+    /// The threads that may take from the full queue: they refer to it, or are in the class that fills it.
     fn consumers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let fills = |at: &usize| {
             let library = graph.thread(*at).frames.iter().find(|it| !wait::is_of_jdk(&it.method))?;
@@ -270,7 +270,7 @@ impl<'a> GiverIndex<'a> {
         let is_other = |at: &usize| {
             let thread = graph.thread(*at);
             let is_user = users.contains(&thread.tid) || is_in(thread);
-            // One that empties a queue, and calls the application for it, may want room in the same queue.
+            // A thread that empties a queue and calls the application to do so may want room in the same queue.
             let may_give = !thing.waiters.contains(at) || empties(at);
             is_user && may_give && !is_of_server(thread) && !is_asleep_in_main(thread)
         };
@@ -294,7 +294,7 @@ impl<'a> GiverIndex<'a> {
             return named;
         }
         let users = thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied());
-        // One that waits for a signal or an element itself may be idle, with nothing to give.
+        // A thread that itself waits for a signal or an element may be idle, with nothing to give.
         let is_idle = |at: &usize| {
             let waits_for_news = matches!(graph.waits[*at], Some(Wait::Item | Wait::Signal));
             waits_for_news || waits_for_work(graph.thread(*at)) || thing.waiters.contains(at)
@@ -303,7 +303,7 @@ impl<'a> GiverIndex<'a> {
         if users.is_empty() { self.by_code(thing, graph) } else { users }
     }
 
-    /// Threads of the library itself in whose code they wait, in code that the library has called.
+    /// The threads that were started by the library in whose code the waiters are, and that are in code which it has called.
     fn of_library(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let called = |at: &usize| {
             let (own, others) = own_and_other_packages(graph.thread(*at).frames.iter());
@@ -311,18 +311,18 @@ impl<'a> GiverIndex<'a> {
         };
         let package = thing.waiters.iter().find_map(called)?;
         let found = self.begun_by.get(package)?;
-        // One that waits for itself, unless another one of the library could give it.
+        // If all of them wait for this themselves, another thread of the library could give it, unless there is none.
         let is_own = found.iter().all(|it| thing.waiters.contains(it));
         (!is_own || !self.resting.contains(package)).then(|| (found.clone(), Bond::OfLibrary, None))
     }
 
-    /// Code that was written within a method that waits, on threads that have not called it: its lambdas, and unnamed classes.
+    /// The threads in lambdas and anonymous classes that were written inside a waiting method, if they have not called that method.
     fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let lambda_of = |method: &str| {
             let (class, name) = method.rsplit_once('.')?;
             Some(format!("{class}.lambda${}$", name.strip_prefix("lambda$").unwrap_or(name)))
         };
-        // Whatever a server does was written within `main`.
+        // Everything that a server does may be written inside `main`.
         let waiters = thing.waiters.iter().map(|it| graph.thread(*it)).filter(|it| !is_asleep_in_main(it));
         let waiting = waiters.flat_map(Thread::application_frames);
         let methods: HashSet<&str> = waiting.map(|it| it.method.as_str()).collect();
@@ -330,7 +330,7 @@ impl<'a> GiverIndex<'a> {
         let has_called = |at: usize| {
             graph.thread(at).application_frames().iter().any(|it| methods.contains(it.method.as_str()))
         };
-        let of_lambdas = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let in_lambdas = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
         let classes: HashSet<String> =
             methods.iter().filter_map(|it| Some(format!("{}$", it.rsplit_once('.')?.0))).collect();
         let is_in_unnamed = |at: &usize| {
@@ -339,12 +339,13 @@ impl<'a> GiverIndex<'a> {
                 number.is_some_and(|it| it.starts_with(|first: char| first.is_ascii_digit()))
             })
         };
-        let of_classes = classes.iter().filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
-        let all = of_lambdas.chain(of_classes.filter(is_in_unnamed));
+        let in_classes = classes.iter().filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let all = in_lambdas.chain(in_classes.filter(is_in_unnamed));
         others(thing, all.filter(|at| !has_called(*at)))
     }
 
-    /// For which the library that they wait in, as a cache, has called the application: it computes something there as well.
+    /// The threads in application code that the library has called in which the waiters wait, as a cache calls a loader: they may compute
+    /// it.
     fn computing(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
         let frames = thing.waiters.iter().flat_map(|it| way(it).filter(is_library));
@@ -362,7 +363,7 @@ fn completing(evidence: &Evidence) -> Vec<usize> {
     (0..evidence.threads.len()).filter(|at| is_in_task(&evidence.threads[*at])).collect()
 }
 
-/// One that goes on decides; of those that all wait, some are as good as all.
+/// Shortens a list of givers: a single thread that goes on is enough, and a few that wait stand for all that do.
 fn few(threads: Vec<usize>, waits: &[Option<Wait>]) -> Vec<usize> {
     const MOST: usize = 50;
     match threads.iter().find(|it| waits[**it].is_none()) {
@@ -371,7 +372,7 @@ fn few(threads: Vec<usize>, waits: &[Option<Wait>]) -> Vec<usize> {
     }
 }
 
-/// The threads that do not wait for it themselves.
+/// The threads of `all` that do not wait for the thing themselves.
 fn others(thing: &Thing, all: impl Iterator<Item = usize>) -> Vec<usize> {
     let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
     all.filter(|at| !waiters.contains(at)).collect()
@@ -389,7 +390,7 @@ fn by_names<'a>(
     all
 }
 
-/// Up to the number of a lambda.
+/// The name of a lambda's method without its number.
 fn begin(method: &str) -> Option<&str> {
     method.rfind('$').map(|end| &method[..=end])
 }
@@ -398,19 +399,19 @@ fn is_library(frame: &&Frame) -> bool {
     !frame.is_jdk() && !frame.is_application()
 }
 
-/// The package of the first frame that is not the JDK's, and whether there is another one.
+/// The package of the first frame outside the JDK, and whether there is a frame of another package.
 fn own_and_other_packages<'a>(frames: impl Iterator<Item = &'a Frame>) -> (Option<&'a str>, bool) {
     let mut packages = frames.filter(|it| !it.is_jdk()).map(|it| package(&it.method));
     let own = packages.next();
     (own, packages.any(|it| Some(it) != own))
 }
 
-/// The first three parts of its name, which those of one library share.
+/// The first three parts of a method's name, which the classes of one library share.
 fn package(method: &str) -> &str {
     method.match_indices('.').nth(2).map_or(method, |(end, _)| &method[..end])
 }
 
-/// The class in which this one is written.
+/// The class that encloses this one.
 fn around(class: &str) -> &str {
     class.rsplit_once('$').map_or(class, |(around, _)| around)
 }

@@ -1,12 +1,13 @@
-//! Every carrier has the same virtual thread all the time, so that no other one runs.
+//! Finds carriers that have the same virtual thread all the time, so that no other virtual thread runs.
 
 use crate::evidence::{Evidence, Thread};
 use crate::verdict::{HolderAt, Verdict};
 
-/// A thread that computes wants to run nearly all the time, and one that waits hardly ever.
+/// A carrier whose thread computes is runnable for at least this share of the time.
 const SPINS: f64 = 0.85;
+/// A carrier whose thread waits is runnable for at most this share of the time.
 const WAITS: f64 = 0.1;
-/// One that offers something again and again runs for more than this.
+/// A carrier whose thread tries something again and again is runnable for more than this share of the time.
 const RUNS: f64 = 0.5;
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
@@ -29,7 +30,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     if held.iter().all(stays) { carriers_held(evidence, &held) } else { None }
 }
 
-/// The scheduler begins a further carrier where it may; and without a thread that wants one, nobody is held up.
+/// All carriers compute. This is trouble only if the scheduler may start no further carrier and another thread wants one.
 fn spinning(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Verdict> {
     let is_wanted = are_all(evidence, held) && evidence.threads.iter().any(wants_carrier);
     is_wanted.then(|| Verdict::CarriersSpinning {
@@ -39,8 +40,8 @@ fn spinning(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Verdict>
     })
 }
 
-/// Whatever they do: on a JVM that has nothing to do nobody else wants a carrier. One that is left over from before is not woken while as
-/// many are held as may run.
+/// All carriers are held, whatever their threads do. This is trouble only if another thread wants a carrier, which is not so in an idle
+/// JVM. A carrier that is left over is not woken while as many are held as may run.
 fn carriers_held(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Verdict> {
     let is_anyone_held_up = evidence.threads.iter().any(|it| wants_carrier(it) && it.stood_still);
     let at = |thread: &Thread| HolderAt { thread: thread.at(), in_method: thread.frames.first().cloned() };
@@ -60,7 +61,7 @@ fn not_started(evidence: &Evidence) -> usize {
     evidence.threads.iter().filter(|it| it.is_virtual && it.frames.is_empty()).count()
 }
 
-/// Not begun, or runnable without a carrier.
+/// Whether a virtual thread has not begun yet, or is runnable without a carrier.
 fn wants_carrier(thread: &Thread) -> bool {
     let is_runnable = thread.state.as_deref() == Some("RUNNABLE");
     thread.is_virtual && !thread.is_mounted && (thread.frames.is_empty() || is_runnable)
@@ -78,7 +79,7 @@ fn lock_without_runnable_owner(evidence: &Evidence, held: &[(&Thread, &Thread)])
     }
     let is_same = |thread: &&Thread| match &lock {
         Some(lock) => thread.waits_for.as_ref() == Some(lock),
-        // Without a snapshot of locks: who waits at the same line.
+        // Without a snapshot of locks, threads at the same line wait for the same lock.
         None => pinned.iter().any(|it| it.application() == thread.application()) && waits_for_lock(thread),
     };
     let unmounted =
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(judge(&of(one_free)), None, "a carrier is free");
     }
 
-    /// HikariCP gives a connection back in a monitor, to threads that have no carrier.
+    /// HikariCP returns a connection inside a monitor, to threads that have no carrier.
     #[test]
     fn carriers_that_wait_for_different_things_while_others_want_one() {
         const GIVES_BACK: [&str; 2] =

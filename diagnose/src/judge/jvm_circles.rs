@@ -3,7 +3,7 @@
 use crate::evidence::Evidence;
 use crate::verdict::{Bond, Link, ThreadAt, Verdict};
 
-/// The circles that the graph does not have, as where the locks were not read.
+/// The circles that the graph of waits does not contain, for example because locks were not read.
 pub(super) fn judge(evidence: &Evidence, known: &[Verdict]) -> Vec<Verdict> {
     let is_known = |tid: u64| {
         known.iter().any(

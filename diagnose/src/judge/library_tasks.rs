@@ -1,4 +1,4 @@
-//! Tasks of a library that have called the application: what lies in a queue of the library goes on as they end.
+//! Tasks that a library runs: whatever lies in a queue of the library goes on when one of them ends.
 
 use super::requests::is_of_server;
 use super::wait::Wait;
@@ -7,7 +7,7 @@ use crate::evidence::Evidence;
 use crate::libraries;
 
 pub(super) struct LibraryTasks<'a> {
-    /// Threads, and the method of a library that they have begun with.
+    /// Threads, each with the method of a library that it began in.
     begun: Vec<(usize, &'a str)>,
 }
 
@@ -20,7 +20,7 @@ impl<'a> LibraryTasks<'a> {
         Self { begun: begun.collect() }
     }
 
-    /// The tasks of the package of this field, or of one within it: those that work or wait for another machine, else those that wait here.
+    /// The tasks in the package of this field, or in one inside it: those that work or wait for another machine, else those that wait here.
     pub fn of_queue(&self, field: &str, graph: &WaitGraph<'_>) -> Vec<usize> {
         let package = field.rsplit_once('.').and_then(|(class, _)| class.rsplit_once('.'));
         let Some((package, _)) = package.filter(|_| !libraries::is_application(field)) else {

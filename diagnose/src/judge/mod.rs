@@ -1,4 +1,4 @@
-//! Evidence to verdicts.
+//! Turns the evidence into verdicts. Each file finds one kind of trouble, or prepares the evidence for the others.
 
 mod chains;
 mod elimination;
@@ -24,32 +24,32 @@ use super::verdict::Verdict;
 
 use super::evidence::Thread;
 
-/// It stands in a write to a file, a pipe or a socket.
+/// Whether the thread is in a write to a file, a pipe or a socket.
 pub(super) fn is_writing(thread: &Thread) -> bool {
     wait::is_writing(thread)
 }
 
-/// It stands in `FileChannel.lock`.
+/// Whether the thread is in `FileChannel.lock`.
 pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
     wait::waits_for_file_lock(thread)
 }
 
-/// It goes on by itself after a time that its code gives.
+/// Whether the thread goes on by itself after a time that its code gives.
 pub(super) fn is_timed(thread: &Thread) -> bool {
     wait::is_timed(thread)
 }
 
-/// It stands in a read of a file or a pipe.
+/// Whether the thread is in a read of a file or a pipe.
 pub(super) fn reads_stream(thread: &Thread) -> bool {
     wait::reads_stream(thread)
 }
 
-/// It stands in `Process.waitFor`.
+/// Whether the thread is in `Process.waitFor`.
 pub(super) fn waits_for_child(thread: &Thread) -> bool {
     wait::waits_for_child(thread)
 }
 
-/// A thread in which a server that we know has called the application.
+/// Whether a server that Threadcount recognises has called the application in this thread.
 pub(super) fn is_of_server(thread: &Thread) -> bool {
     requests::is_of_server(thread)
 }
@@ -64,7 +64,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     if found.is_empty() {
         found.extend(elimination::judge(evidence));
     }
-    // A thread without a carrier gives nothing.
+    // Held carriers come before dead ends, because a thread without a carrier gives nothing.
     if found.is_empty() {
         found.extend(held_carriers::judge(evidence));
     }
@@ -84,7 +84,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     if found.is_empty() && evidence.snapshots >= SNAPSHOTS {
         found.extend(standing::judge(evidence));
     }
-    // The virtual threads may have another trouble, unless the heap is it.
+    // If only platform threads were judged, the virtual threads may have another trouble, unless the heap is the cause.
     let is_open = evidence.lacks_virtual_threads && !matches!(found[..], [Verdict::GcThrashing { .. }, ..]);
     if found.is_empty() || is_open {
         found.push(quiet::judge(evidence));

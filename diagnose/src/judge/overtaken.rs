@@ -1,15 +1,15 @@
-//! Requests in a queue that is full and moves: others of the same queue were let in while they waited. A pool need not serve in order.
+//! Finds threads in a queue that is full but moves: others in the queue were let in while these waited. A pool need not serve in order.
 
 use super::wait::{self, Wait};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use std::collections::{HashMap, HashSet};
 
-/// Where a thread waits: the line of the application, and the method that it calls there.
+/// The place of a wait: the line of the application, and the method that it calls there.
 type Place<'a> = (&'a Frame, &'a str);
 
-/// The threads that wait where others waited that have ended since. Whoever passed at once may have had another reason to be there, so a passer
-/// counts that waited for the same object, that waited from one dump to the next, or that came later for one of a limited number.
+/// The threads that wait where others waited that have ended since. A thread that passed at once may have been there for another reason, so
+/// those count that waited for the same object, that waited from one dump to the next, or that came later for a permit or a connection.
 pub(super) fn overtaken(evidence: &Evidence) -> HashSet<u64> {
     let [later, first, ..] = &evidence.earlier[..] else { return HashSet::new() };
     let alive: HashSet<u64> = evidence.threads.iter().map(|it| it.tid).collect();
@@ -21,7 +21,7 @@ pub(super) fn overtaken(evidence: &Evidence) -> HashSet<u64> {
         ended().filter(|(tid, _)| !before.contains_key(tid)).map(|(_, at)| at).collect();
     let is_let_in = |thread: &Thread| {
         let Some(at) = place(thread) else { return false };
-        // Whoever waited for longer may have been at the end of a time limit.
+        // A thread with a time limit that waited for longer may have given up.
         let has_limit = wait::is_timed(thread) || thread.state.as_deref() == Some("TIMED_WAITING");
         let is_of_pool = || matches!(wait::of(thread), Some(Wait::Permit(_)));
         let is_passed = !has_limit && waited.contains(&at) || came_later.contains(&at) && is_of_pool();
@@ -36,7 +36,7 @@ fn places(threads: &[Thread]) -> impl Iterator<Item = (u64, Place<'_>)> {
     threads.iter().filter_map(|it| Some((it.tid, place(it)?)))
 }
 
-/// Whether all who wait there wait for one object, or each for one of its own. A lock for each customer, say, is a queue for each.
+/// Whether the waiters at a place are one queue: all wait for one object, or each for its own. A lock per customer makes a queue for each.
 fn is_one_queue(evidence: &Evidence, at: &Place<'_>) -> bool {
     let mut waiters: HashMap<&str, usize> = HashMap::new();
     let there = evidence.threads.iter().filter(|it| place(it).as_ref() == Some(at));

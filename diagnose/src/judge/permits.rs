@@ -1,4 +1,4 @@
-//! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
+//! Judges threads that wait for a permit or a pooled connection: no thread holds one, or the holders wait themselves.
 
 use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
 use crate::evidence::{Evidence, Thread};
@@ -7,12 +7,12 @@ use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 pub(super) const PERMIT: &str = "a permit of a Semaphore";
-/// Nobody gives it back.
+/// A result of reactive code, which no thread gives back.
 const RESULT: &str = "a reactive result";
-/// A holder that keeps it for less time is fast, however many threads wait.
+/// Holders that keep theirs for less than this are fast, however many threads wait.
 const SLOW_SECONDS: f64 = 0.7;
 
-/// Methods in which a thread waits for one of a limited number, and what it is.
+/// Methods in which a thread waits for one of a limited number of things, and the name of the thing.
 const WAITS: [(&str, &str); 13] = [
     ("ConcurrentBag.borrow", "a HikariCP connection"),
     ("org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection", "a Tomcat JDBC connection"),
@@ -21,7 +21,7 @@ const WAITS: [(&str, &str); 13] = [
     ("com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable", "a c3p0 connection"),
     ("com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit", "a MongoDB connection"),
     ("io.agroal.pool.ConnectionPool.waitAvailableHandler", "an Agroal connection"),
-    // Versions 5 and 4 of Apache HttpClient.
+    // The classes of Apache HttpClient 5 and 4.
     ("InternalExecRuntime.acquireEndpoint", "an HTTP connection of a pool"),
     ("AbstractConnPool.getPoolEntryBlocking", "an HTTP connection of a pool"),
     ("Semaphore.acquire", PERMIT),
@@ -33,7 +33,7 @@ const WAITS: [(&str, &str); 13] = [
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut queues: HashMap<String, Vec<&Thread>> = HashMap::new();
     for thread in evidence.threads.iter().filter(|thread| what(thread).is_some()) {
-        // Without a snapshot of locks: those who wait at the same line.
+        // Without a snapshot of locks, threads at the same line are one queue.
         let at = || thread.application().map(ToString::to_string).unwrap_or_default();
         queues.entry(thread.waits_for.clone().unwrap_or_else(at)).or_default().push(thread);
     }
@@ -48,7 +48,7 @@ struct Queue<'a> {
     lock: &'a str,
     what: &'static str,
     waiters: &'a [&'a Thread],
-    /// How many of them waited all the time.
+    /// The number of waiters that stood still all the time.
     still: usize,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Queue<'a> {
 
     fn judge(&self) -> Option<Verdict> {
         let left = self.evidence.synchronizers.get(self.lock).map(|it| it.value);
-        // Most of them wait all the time: otherwise all go on.
+        // Unless most of them stand still, the queue moves.
         if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
             return None;
         }
@@ -69,8 +69,8 @@ impl<'a> Queue<'a> {
         if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
     }
 
-    /// Threads that wait all the time while nobody has a connection at any moment wait for one that is lost. A semaphore may be a signal
-    /// instead, which is not given back by the code that waits for it.
+    /// Threads that wait all the time while at no moment another thread holds a connection wait for one that is lost. A semaphore may be a
+    /// signal instead, which the code that waits for it does not give back.
     fn without_holder(&self) -> Option<Verdict> {
         if self.what == PERMIT {
             return None;
@@ -81,7 +81,7 @@ impl<'a> Queue<'a> {
         }
         let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
         let is_nobody = may_hold.is_empty();
-        // One of those that were not seen may have it, and may be about to give it back.
+        // A virtual thread that was not seen may hold one and be about to give it back.
         if is_nobody && self.evidence.lacks_virtual_threads {
             return None;
         }
@@ -105,10 +105,10 @@ impl<'a> Queue<'a> {
 
     fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
         let (outside, waits_in) = mostly_outside(holders)?;
-        // One moment says little: whoever had one before waited outside, too.
+        // One moment proves little, so holders in an earlier snapshot must have waited outside as well.
         let was_so = |threads: &Vec<Thread>| mostly_outside(&past_the_wait(threads, self.waiters)).is_some();
         let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
-        // Little's law: that many are held, and so many were given to others meanwhile.
+        // Little's law: each is held for the number of holders divided by the rate at which they were passed on.
         let served = self.served();
         let per_each = holders.len() as f64 * self.evidence.between_seconds / served.max(1) as f64;
         let hold_seconds = (served > 0).then_some(per_each);
@@ -116,8 +116,8 @@ impl<'a> Queue<'a> {
         (is_lasting && is_slow).then(|| self.pool_exhausted(&outside, Some(waits_in), hold_seconds))
     }
 
-    /// The queue of a synchronizer shows which threads wait anew. Elsewhere a virtual thread that serves one request after the other looks as
-    /// if it waited all the time, so that the holders themselves have to be the same.
+    /// Whether the holders keep theirs for long. The queue of a synchronizer shows which threads wait anew. Without one, a virtual thread
+    /// that serves one request after the other seems to wait all the time, so most holders must be the same as before.
     fn are_held_long(&self, outside: &[&Thread]) -> bool {
         let has_queue = self.evidence.synchronizers.get(self.lock).is_some_and(|it| it.has_queue);
         let before: HashMap<u64, &Thread> =
@@ -146,8 +146,8 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// The waiters that were there when the JVM began to write its last dump. While it writes, virtual threads end and others begin, so the dump
-    /// has more of them than there ever were at once. A virtual thread that the dump before has, too, was there in between.
+    /// The waiters that existed when the JVM began to write its last dump. While it writes, virtual threads end and others begin, so the
+    /// dump contains more of them than ever existed at once. A virtual thread that is also in the dump before existed in between.
     fn waiting_at_once(&self) -> Vec<ThreadAt> {
         let before: Option<HashSet<u64>> =
             self.evidence.earlier.first().map(|all| all.iter().map(|it| it.tid).collect());
@@ -160,7 +160,7 @@ impl<'a> Queue<'a> {
         self.waiters.first()?.at().at
     }
 
-    /// How many threads waited at one moment and not at the next, or not all the time in between.
+    /// The number of threads that got one: they waited in one snapshot and not in the last, or began a new wait in between.
     fn served(&self) -> usize {
         let waits_now: HashMap<u64, &Thread> =
             self.waiters.iter().map(|thread| (thread.tid, *thread)).collect();
@@ -177,7 +177,7 @@ impl<'a> Queue<'a> {
         served.len()
     }
 
-    /// Code of the application that is neither waiting for this nor for work. Of a semaphore, only code that the waiters are in, too.
+    /// Whether the thread may hold one: it is in code of the application that waits neither for one nor for work.
     fn may_hold(&self, thread: &Thread) -> bool {
         let own = thread.application_frames();
         let is_outside = waits_in(thread).is_some_and(|it| ![ASLEEP, READS_STREAM].contains(&it));
@@ -187,7 +187,7 @@ impl<'a> Queue<'a> {
     }
 }
 
-/// The one that more than half of the threads wait for.
+/// The other end that more than half of the threads wait for.
 pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     let all = threads.len();
     let mut numbers: HashMap<&str, usize> = HashMap::new();
@@ -198,8 +198,7 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
-/// The resource that the thread waits for, if their number is limited. A thread that opens a new one has a place already, and waits
-/// outside.
+/// The limited thing that the thread waits for. A thread that opens a new connection has a place in the pool and waits outside the JVM.
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
@@ -225,7 +224,7 @@ fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'stat
     (2 * outside.len() >= holders.len()).then_some((outside, first))
 }
 
-/// Threads that are past the wait in the code that waits: they may have what the others want.
+/// The threads that are past the wait in the code of the waiters: they may hold what these want.
 fn past_the_wait<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
     let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
     let others = threads.iter().filter(|thread| what(thread).is_none());

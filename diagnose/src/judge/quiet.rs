@@ -1,4 +1,4 @@
-//! Nothing hangs: the JVM works, or it has nothing to do.
+//! Judges a JVM in which nothing hangs: it works, or it has nothing to do.
 
 use super::permits::{self, PERMIT};
 use super::wait;
@@ -13,7 +13,7 @@ const GROUPS: usize = 5;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.snapshots < SNAPSHOTS {
-        // A command that failed is not a slow one.
+        // A command that failed is not one that ran out of time.
         let is_command = |source| matches!(source, Source::Attach | Source::ThreadPrint | Source::ThreadDump);
         let has_failed = evidence.missing_sources.iter().any(|it| is_command(it.source));
         let failed = has_failed.then_some(Missing::Sources);
@@ -42,7 +42,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     }
 }
 
-/// Where most threads of the application are.
+/// The places with most threads of the application.
 fn groups(evidence: &Evidence) -> Vec<Group> {
     let mut counted: HashMap<(String, String), Group> = HashMap::new();
     for thread in &evidence.threads {

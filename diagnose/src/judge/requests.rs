@@ -1,4 +1,4 @@
-//! Threads that have a request.
+//! Tells which threads have a request, and which of these stand still.
 
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
@@ -9,8 +9,8 @@ use crate::server_use::ServerUse;
 use crate::verdict::{Bond, StandingGiver, StandingThread};
 use std::collections::HashSet;
 
-/// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
-/// application code in a thread of a server that we do not know.
+/// Whether a thread has a request: a server that Threadcount recognises has called the application in it; or, if the sockets show that
+/// responses are due and no thread belongs to such a server, it is in application code and so may belong to an unknown server.
 pub(super) fn has_request(evidence: &Evidence, thread: &Thread) -> bool {
     let is_asked = evidence.server.as_ref().is_some_and(ServerUse::is_asked);
     let may_be_of_other = !evidence.knows_server && is_asked && thread.application().is_some();
@@ -18,7 +18,7 @@ pub(super) fn has_request(evidence: &Evidence, thread: &Thread) -> bool {
     is_of_server(thread) || may_be_of_other && may_have_request(thread) || is_main()
 }
 
-/// A server that we know has called the application.
+/// Whether a server that Threadcount recognises has called the application in this thread.
 pub(in crate::judge) fn is_of_server(thread: &Thread) -> bool {
     let own = thread.frames.iter().skip_while(|frame| !frame.is_application());
     own.into_iter().any(|frame| libraries::is_server(&frame.method))
@@ -28,25 +28,24 @@ fn may_have_request(thread: &Thread) -> bool {
     !thread.is_begun_by_main() && !waits_for_work(thread)
 }
 
-/// The requests that stood still all the time and wait for something that may never come, without those whose client has nothing to send.
+/// The requests that stood still all the time and wait for something that may never come, but not just for their client to send.
 pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Option<Wait>)> {
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     let with_wait = all.map(|thread| (thread, wait::of(thread)));
     with_wait.filter(|(thread, wait)| !wait.is_some_and(|it| wait::may_be_idle(thread, it)))
 }
 
-/// Threads of the application that wait for others of this process, but for some: an event loop or a thread of a pool, for which
-/// requests may wait. Who waits for work, or for news of any kind, is idle.
-pub(super) fn others_that_stand(
+/// Threads of the application that stand still and wait for others of this process, such as an event loop or a thread of a pool, for which
+/// requests may wait. Threads that wait for work or for any kind of news are idle and do not count.
+pub(super) fn other_standing_threads(
     evidence: &Evidence,
     is_left_out: impl Fn(&Thread) -> bool,
 ) -> Vec<StandingThread> {
     standing_threads(evidence, is_left_out, false)
 }
 
-/// All requests that stand still, also those that wait for something outside of the JVM: if no thread works on requests, one of them may
-/// have to.
-pub(super) fn all_that_stand(evidence: &Evidence) -> Vec<StandingThread> {
+/// All threads that stand still, even those that wait outside the JVM: if no thread works on the requests, one of these may have to.
+pub(super) fn all_standing_threads(evidence: &Evidence) -> Vec<StandingThread> {
     standing_threads(evidence, |_| false, true)
 }
 
@@ -57,10 +56,10 @@ fn standing_threads(
 ) -> Vec<StandingThread> {
     const MOST: usize = 3;
     let graph = WaitGraph::of(evidence);
-    let of_requests = objects_of_requests(evidence);
+    let request_objects = objects_of_requests(evidence);
     let waits = evidence.threads.iter().enumerate().filter_map(|(at, thread)| {
         let lock = thread.waits_for.as_deref().filter(|_| is_for_notification(thread));
-        let is_notified_with_requests = lock.is_some_and(|it| of_requests.contains(it));
+        let is_notified_with_requests = lock.is_some_and(|it| request_objects.contains(it));
         let is_meant = (thread.stands_still() || thread.stood_still && wait::has_no_end(thread))
             && thread.application().is_some()
             && !is_left_out(thread)
@@ -87,13 +86,13 @@ fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
     Some(standing_giver(bond, graph.thread(giver)))
 }
 
-/// The thread with what it does.
+/// Describes a giver by what it does.
 pub(super) fn standing_giver(bond: Bond, giver: &Thread) -> StandingGiver {
     let what = waits_in(giver).map(str::to_owned).or_else(|| wait::of(giver).map(wait::phrase));
     StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() }
 }
 
-/// Objects for whose notification requests wait.
+/// Objects on whose notification requests wait.
 fn objects_of_requests(evidence: &Evidence) -> HashSet<&str> {
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     all.filter(|it| is_for_notification(it)).filter_map(|it| it.waits_for.as_deref()).collect()
@@ -125,7 +124,7 @@ mod tests {
 
     fn others(threads: Vec<Thread>) -> Vec<StandingThread> {
         let evidence = Evidence { threads, knows_server: true, has_locks: true, ..Evidence::default() };
-        others_that_stand(&evidence, |it| has_request(&evidence, it))
+        other_standing_threads(&evidence, |it| has_request(&evidence, it))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where threads take something that has no owner: who is past such a place in the same code has one.
+//! The places where threads take something without an owner, such as a permit: a thread past such a place in the same code holds one.
 
 use super::wait;
 use super::wait_graph::{Thing, WaitGraph};
@@ -6,7 +6,7 @@ use crate::evidence::Thread;
 use crate::frame::Frame;
 use std::collections::HashMap;
 
-/// The first line at which each method takes it.
+/// The first line at which each method takes it, by method.
 pub(super) struct Sites<'a>(HashMap<&'a str, u32>);
 
 impl<'a> Sites<'a> {
@@ -23,7 +23,7 @@ impl<'a> Sites<'a> {
         Self(sites)
     }
 
-    /// A thread that itself waits for another one may have one already.
+    /// The threads that hold one. A thread that waits may already hold one and want another.
     pub fn holders(&self, graph: &WaitGraph<'_>, thing: &Thing) -> Vec<usize> {
         let is_holder = |at: &usize| {
             let thread = graph.thread(*at);
@@ -33,7 +33,7 @@ impl<'a> Sites<'a> {
         (0..graph.evidence.threads.len()).filter(is_holder).collect()
     }
 
-    /// The frame of the application at which it went on after it had taken one.
+    /// The frame of the application in which a thread went on after it had taken one.
     pub fn held_by(&self, thread: &Thread) -> Option<Frame> {
         let frames = &thread.frames[taking(thread)..];
         let at = self.held_since(frames)?;
@@ -49,7 +49,7 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// How many frames of a thread that waits are its way to the wait.
+/// The number of frames of a waiting thread from the wait to the first frame of the application.
 fn taking(thread: &Thread) -> usize {
     thread.frames.iter().position(|it| it.is_application()).map_or(thread.frames.len(), |at| at + 1)
 }

@@ -1,11 +1,11 @@
-//! Requests that got no answer, where nothing shows why.
+//! Judges requests that got no response although nothing shows why.
 
 #[cfg(test)]
 mod tests;
 
 use super::overtaken::overtaken;
 use super::permits;
-use super::requests::{all_that_stand, has_request, others_that_stand, standing, standing_giver};
+use super::requests::{all_standing_threads, has_request, other_standing_threads, standing, standing_giver};
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
 use super::waits::{ASLEEP, waits_in};
@@ -20,9 +20,9 @@ const GROUPS: usize = 5;
 /// A thread that wants to run for more than this share of the time computes.
 const COMPUTES: f64 = 0.3;
 const AGAIN: &str = "going through this call again and again";
-/// A wait that is begun more often than once in so long is no limit of a request. Long polls wait for a second each time.
+/// A wait that begins anew more often than this does not limit a request. Long polls wait for a second each time.
 const LONG_WAIT_SECONDS: f64 = 0.25;
-/// A client that waits for so long has a hang, whatever limit the code has for the wait.
+/// To a client that waits for this long the server hangs, whatever time limit the code has for the wait.
 const LONG_POLL: Duration = Duration::from_secs(120);
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
@@ -30,13 +30,12 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let is_nothing_answered = server.is_nothing_answered();
     let mut groups = standing_groups(evidence, &server);
     if is_nothing_answered {
-        // Beside long polls one that goes on is as usual.
+        // Beside long polls, threads that make progress are normal.
         let is_alone = groups.is_empty();
         groups.extend(moving_groups(evidence).into_iter().filter(|it| it.computes || is_alone));
     }
-    // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer, or for longer than any of them
-    // lasts. One that sleeps again and again may have a limit, too, which its stack does not show: where nothing at all is answered, the
-    // cause is unknown.
+    // A time limit ends the wait, as in a long poll, unless requests are unread or wait for longer than any long poll. A thread that sleeps
+    // again and again may have a limit that its stack does not show; if nothing at all is answered, the cause is unknown.
     let is_limited = groups.iter().all(|it| it.is_limited);
     let is_open = if groups.is_empty() {
         is_nothing_answered
@@ -65,9 +64,9 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         answered: server.answered,
         own_calls: server.own_calls,
         others: if requests == 0 {
-            all_that_stand(evidence)
+            all_standing_threads(evidence)
         } else {
-            others_that_stand(evidence, |it| has_request(evidence, it))
+            other_standing_threads(evidence, |it| has_request(evidence, it))
         },
         seconds: evidence.between_seconds,
     })
@@ -79,7 +78,7 @@ fn owner(evidence: &Evidence, thread: &Thread) -> Option<StandingGiver> {
     Some(standing_giver(Bond::Holds, owner))
 }
 
-/// When the last task is due that answers a request; `None`: not each unanswered request has one.
+/// The time in ms until the last task is due that answers a request; `None` unless each unanswered request has such a task.
 fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
     let delayed = evidence.pools.values().map(|it| it.delayed_requests).sum::<usize>();
     let has_each = server.unanswered > 0
@@ -89,7 +88,8 @@ fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
     evidence.pools.values().map(|it| it.last_due_ms).max().filter(|_| has_each)
 }
 
-/// Where nothing was sent, those as well that wait for a limited time again and again; of those that sleep, where one has no answer.
+/// The requests that stand still, by place. Threads that wait for a limited time again and again count as well if no response was sent, or
+/// if they sleep while a request is unanswered.
 fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup> {
     let mut counted: BTreeMap<(String, Option<Wait>), StandingGroup> = BTreeMap::new();
     let is_nothing_sent = server.is_nothing_sent();
@@ -97,7 +97,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
     let queued = behind_others_that_go_on(evidence, server.answered);
     let stand = standing(evidence).filter(|(thread, _)| !queued.contains(&thread.tid));
-    // A child process that works, or has nothing to print, is no hang while responses leave.
+    // A child process that works, or has nothing to print, is no hang while responses are sent.
     let is_of_child = |it: &Thread| it.busy_child.is_some() || wait::reads_stream(it);
     let is_meant =
         |it: &Thread| !computes(evidence, it) && (server.is_nothing_answered() || !is_of_child(it));
@@ -109,7 +109,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: what(thread, wait, polls),
+            what: activity_words(thread, wait, polls),
             left_seconds: left.map(|it| it.as_secs()),
             peer: thread.peer.clone().filter(|_| wait::waits_for_child(thread) || wait::reads_stream(thread)),
             child: thread.busy_child.clone(),
@@ -137,7 +137,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     counted.into_values().collect()
 }
 
-/// While responses leave: the threads that wait for others that go on, are in their queue, or want what another one got meanwhile.
+/// While responses are sent: the threads that wait for others that go on, are in their queue, or want what another one got meanwhile.
 fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
     if answered.is_none_or(|it| it == 0) {
         return HashSet::new();
@@ -154,20 +154,20 @@ fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> Has
     behind
 }
 
-/// The words for what it does; if it sleeps, with the method of the library that it has called, such as a rate limiter's.
-fn what(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
+/// The words for what a thread does. If it sleeps, they include the method of the library that it has called, such as a rate limiter's.
+fn activity_words(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
     let called = thread.frames.iter().take_while(|it| !it.is_application()).last();
-    let of_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
+    let in_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
     let sleeps = || waits_in(thread).filter(|it| *it == ASLEEP).map(str::to_owned);
     let is_for_time = wait.is_none() || polls && wait::is_for_time(thread);
-    let of_time = || sleeps().or_else(|| wait.map(|_| "parked".to_owned()));
-    let what = if is_for_time { of_time() } else { wait.map(wait::phrase) };
+    let time_words = || sleeps().or_else(|| wait.map(|_| "parked".to_owned()));
+    let what = if is_for_time { time_words() } else { wait.map(wait::phrase) };
     let again = if polls { " again and again" } else { "" };
-    what.map(|it| format!("{it}{again}{}", of_library.filter(|_| is_for_time).unwrap_or_default()))
+    what.map(|it| format!("{it}{again}{}", in_library.filter(|_| is_for_time).unwrap_or_default()))
 }
 
-/// It waits for a time, looks for something, and waits on: by itself, or briefly for a signal that does not come. A virtual thread has
-/// no clock of its own: a carrier has run in between, and no other virtual thread can have been the one that it ran.
+/// Whether the thread waits for a time, checks something and waits again: by itself, or briefly for a signal that does not come. The waits
+/// of a virtual thread are not counted, so a carrier must have run in between that can have run no other virtual thread.
 fn polls(evidence: &Evidence, thread: &Thread) -> bool {
     let is_alike = |other: &Thread| other.application() == thread.application();
     let may_have_run = |other: &Thread| !other.stood_still || wait::is_timed(other) && !is_alike(other);
@@ -176,8 +176,8 @@ fn polls(evidence: &Evidence, thread: &Thread) -> bool {
     let is_carried = thread.is_virtual && carriers().any(|it| it.went_on) && !is_of_other();
     let waits_per_second = || {
         let alike = evidence.threads.iter().filter(|it| it.is_virtual && is_alike(it)).count();
-        let of_carriers = carriers().map(|it| it.waits_per_second).sum::<f64>() / alike.max(1) as f64;
-        if is_carried { of_carriers } else { thread.waits_per_second }
+        let by_carriers = carriers().map(|it| it.waits_per_second).sum::<f64>() / alike.max(1) as f64;
+        if is_carried { by_carriers } else { thread.waits_per_second }
     };
     wait::is_timed(thread)
         && (thread.went_on || is_carried)
@@ -194,7 +194,7 @@ fn waits_again(evidence: &Evidence, thread: &Thread) -> bool {
     thread.stood_still && thread.went_on && wait::is_timed(thread) && has_request(evidence, thread)
 }
 
-/// The threads that were in the same call of the application in each dump, but not at one line: they have the CPU, or try again.
+/// The threads that are in the same call of the application in each dump but not at the same line: they compute, or try again and again.
 fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
     let earlier: Vec<HashMap<u64, &Thread>> =
         evidence.earlier.iter().map(|all| all.iter().map(|it| (it.tid, it)).collect()).collect();
@@ -223,7 +223,7 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
     counted.into_values().collect()
 }
 
-/// The innermost call of the application that all stacks have, from the bottom; the line where one goes on counts as the same.
+/// The innermost call of the application that the stacks of all dumps share, from the bottom; different lines within it count as the same.
 fn common_call(thread: &Thread, earlier: &[HashMap<u64, &Thread>]) -> Option<Frame> {
     let from_bottom = |it: &Thread| it.frames.iter().rev().cloned().collect::<Vec<_>>();
     let stacks: Option<Vec<Vec<Frame>>> =

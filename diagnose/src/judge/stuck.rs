@@ -1,4 +1,4 @@
-//! Threads that stand still in the application's code, for something outside.
+//! Finds many threads that stand still at one place of the application's code and wait for something outside the JVM.
 
 use super::permits::peer;
 use super::waits::{ASLEEP, CHILD, READS, READS_STREAM, WRITES, waits_in};
@@ -6,7 +6,7 @@ use crate::evidence::{Evidence, Thread};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
-/// Fewer may be connections that are idle.
+/// Fewer threads than this may be idle connections.
 const MANY: usize = 8;
 
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
@@ -41,13 +41,13 @@ fn stuck(waits_in: &str, threads: &[&Thread]) -> Option<Verdict> {
     })
 }
 
-/// Whoever sleeps goes on by itself.
+/// The words for a wait outside the JVM; `None` for a thread that sleeps, because it goes on by itself.
 fn waits_outside(thread: &Thread) -> Option<&'static str> {
     waits_in(thread).filter(|it| *it != ASLEEP)
 }
 
-/// A connection that a client has opened is idle until the client sends, and full until it reads. The probe knows the peers of the
-/// others; where the heap is short, it is not asked. A child process may have nothing to print.
+/// Whether the wait may be normal. A connection that a client has opened is idle until the client sends, and full until it reads; the probe
+/// knows the peers of all other connections, but is not asked if the heap is short. A child process may have nothing to print.
 fn may_be_idle(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
     let is_probed = evidence.has_locks || evidence.lacks_virtual_threads;
     let is_of_client = [READS, WRITES].contains(&waits_in) && is_probed && thread.peer.is_none();

@@ -1,10 +1,11 @@
-//! A pool each of whose threads waits for the same, while tasks wait in its queue: one of these may have to give it.
+//! Finds a pool whose threads all wait for the same thing while tasks wait in its queue: one of these tasks may have to provide it.
 
 use crate::evidence::Evidence;
 use crate::verdict::TasksBehind;
 use std::collections::HashSet;
 
-/// Behind those that wait for one thing. While a response leaves, or another machine owes one, that may give it instead.
+/// The tasks in the queue of a pool whose threads are all among `waiters`. `None` while responses are sent or another machine owes one,
+/// because that may end the wait instead.
 pub(super) fn tasks_behind(evidence: &Evidence, waiters: &HashSet<u64>) -> Option<TasksBehind> {
     let server = evidence.server.as_ref()?;
     if !server.is_nothing_answered() || !server.waits_for.is_empty() {

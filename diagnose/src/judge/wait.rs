@@ -1,4 +1,4 @@
-//! Tells what a thread waits for, by the methods of the JDK that it stands in.
+//! Tells what a thread waits for, by the methods of the JDK on its stack.
 
 use super::permits;
 use super::waits::{
@@ -7,7 +7,7 @@ use super::waits::{
 };
 use crate::evidence::Thread;
 
-/// The kind of thing.
+/// The kind of thing that a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Wait {
     Monitor,
@@ -29,7 +29,7 @@ pub(super) enum Wait {
     Outside(&'static str),
 }
 
-/// The first that is on the stack, from its top, counts.
+/// Methods of the JDK, and what a thread in them waits for. The topmost of them on the stack counts.
 const PLACES: [(&str, Wait); 24] = [
     ("CountDownLatch.await", Wait::Latch("a CountDownLatch")),
     ("CyclicBarrier.dowait", Wait::Latch("a CyclicBarrier")),
@@ -61,7 +61,7 @@ const PUTS: [&str; 7] = ["put", "offer", "putFirst", "putLast", "offerFirst", "o
 const TAKES: [&str; 6] = ["take", "poll", "takeFirst", "takeLast", "pollFirst", "pollLast"];
 const PARKS: [&str; 4] =
     ["LockSupport.park", "LockSupport.parkNanos", "LockSupport.parkUntil", "Unsafe.park"];
-/// A thread in one of these goes on by itself.
+/// A thread in one of these methods goes on by itself.
 const TIMED: [&str; 6] = [
     "LockSupport.parkNanos",
     "LockSupport.parkUntil",
@@ -71,7 +71,7 @@ const TIMED: [&str; 6] = [
     "VirtualThread.parkNanos",
 ];
 
-/// `None`: it runs, sleeps, is idle, or it is not known.
+/// What a thread waits for; `None` if it runs, sleeps or is idle, or if this is unknown.
 pub(super) fn of(thread: &Thread) -> Option<Wait> {
     if thread.is_carrier {
         return None;
@@ -101,24 +101,24 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     let queue = library().find_map(|frame| of_queue(&frame.method));
     let known = || {
         library().find_map(|frame| {
-            let of_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);
+            let known_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);
             let is_lock = LOCKS.iter().any(|it| frame.method.contains(it)) && !is_condition(&frame.method);
-            of_place.filter(|it| *it != Wait::Signal).or(is_lock.then_some(Wait::Lock))
+            known_place.filter(|it| *it != Wait::Signal).or(is_lock.then_some(Wait::Lock))
         })
     };
     let is_idle = thread.application().is_none() && waits_for_work(thread);
-    // A pool's thread that waits for a task.
-    let of_pool = thread.is_in(&["ThreadPoolExecutor.getTask", "ForkJoinPool.awaitWork"]);
+    // A pool's thread that waits for a task is idle.
+    let waits_for_task = thread.is_in(&["ThreadPoolExecutor.getTask", "ForkJoinPool.awaitWork"]);
     let other = || if is_for_result(thread) { Wait::Result } else { Wait::Signal };
-    if is_idle || of_pool { None } else { queue.or_else(known).or_else(|| Some(other())) }
+    if is_idle || waits_for_task { None } else { queue.or_else(known).or_else(|| Some(other())) }
 }
 
-/// In a method of the JDK's class for results that are completed.
+/// Whether the thread waits for a `CompletableFuture`, which any code may complete.
 pub(super) fn is_for_completion(thread: &Thread) -> bool {
     thread.is_in(&["CompletableFuture.waitingGet", "CompletableFuture.timedGet"])
 }
 
-/// A library's own kind of future: its class has the name of one.
+/// Whether the thread waits for a library's own kind of future, which the name of its class shows.
 fn is_for_result(thread: &Thread) -> bool {
     let class = thread.waits_for.as_deref().and_then(|it| it.split('@').next());
     let name = class.and_then(|it| it.rsplit(['.', '$']).next()).unwrap_or_default();
@@ -142,8 +142,8 @@ fn of_queue(method: &str) -> Option<Wait> {
     TAKES.contains(&name).then_some(Wait::Item)
 }
 
-/// The JVM says of platform threads that they wait for a class. A virtual one stands at an own line without using the CPU, and keeps its
-/// carrier; or in the code that begins a class.
+/// Whether the thread waits for the initialisation of a class. The JVM says so of platform threads. A virtual thread stands at a line of
+/// the application, or in code of the JDK that initialises a class, without using the CPU, and keeps its carrier.
 fn begins_class(thread: &Thread) -> bool {
     const NEW: [&str; 2] = ["Unsafe.ensureClassInitialized0", "Class.forName0"];
     let is_first =
@@ -157,13 +157,13 @@ pub(super) fn is_of_jdk(method: &str) -> bool {
     ["java.", "jdk.", "sun.", "javax."].iter().any(|it| method.starts_with(it))
 }
 
-/// It goes on by itself after a time that its code gives.
+/// Whether the thread goes on by itself after a time that its code gives.
 pub(super) fn is_timed(thread: &Thread) -> bool {
     let is_waiting_at_object = thread.is_in(&["Object.wait", "Object.wait0"]);
     thread.is_in(&TIMED) || is_waiting_at_object && thread.state.as_deref() == Some("TIMED_WAITING")
 }
 
-/// Time alone ends the wait: nothing of the JDK around it lets another thread end it.
+/// Whether only time ends the wait, because no method of the JDK around it lets another thread end it.
 pub(super) fn is_for_time(thread: &Thread) -> bool {
     const FOR_TIME: [&str; 2] = ["java.util.concurrent.locks.LockSupport.", "java.util.concurrent.TimeUnit."];
     let is_of_synchronizer = |method: &str| {
@@ -175,14 +175,14 @@ pub(super) fn is_for_time(thread: &Thread) -> bool {
         && !way.any(|it| is_of_synchronizer(&it.method))
 }
 
-/// It wakes up to see whether the thread at the other end lives, and waits on.
+/// Whether the thread waits without end although it wakes up: it only checks whether the thread at the other end of a pipe is alive.
 pub(super) fn has_no_end(thread: &Thread) -> bool {
     const PIPES: [&str; 4] =
         ["PipedInputStream.read", "PipedInputStream.awaitSpace", "PipedReader.read", "PipedReader.receive"];
     thread.is_in(&PIPES)
 }
 
-/// It only waits until its client sends or its child process prints.
+/// Whether the thread may just wait until its client sends or its child process prints.
 pub(super) fn may_be_idle(thread: &Thread, wait: Wait) -> bool {
     match wait {
         Wait::Outside(READS | READS_STREAM) => thread.peer.is_none(),
@@ -202,12 +202,12 @@ pub(super) fn waits_for_child(thread: &Thread) -> bool {
     waits_in(thread) == Some(CHILD)
 }
 
-/// It reads a file, a pipe or what a child process prints.
+/// Whether the thread reads a file, a pipe or what a child process prints.
 pub(super) fn reads_stream(thread: &Thread) -> bool {
     waits_in(thread) == Some(READS_STREAM)
 }
 
-/// The words for what a thread waits for.
+/// The words for the thing that a thread waits for.
 pub(super) fn words(wait: Wait) -> &'static str {
     match wait {
         Wait::Monitor => "a monitor",
@@ -222,7 +222,7 @@ pub(super) fn words(wait: Wait) -> &'static str {
     }
 }
 
-/// The words for what a thread does.
+/// The words for a thread that waits for it.
 pub(super) fn phrase(wait: Wait) -> String {
     match wait {
         Wait::Outside(what) => what.to_owned(),

@@ -8,42 +8,42 @@ use crate::evidence::{Evidence, Thread};
 use crate::verdict::Bond;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// By thread, in the order of the evidence.
+/// The graph. Threads are given by their index in the evidence.
 pub(super) struct WaitGraph<'a> {
     pub evidence: &'a Evidence,
     pub waits: Vec<Option<Wait>>,
     /// The thing that each thread waits for, by its place in `things`.
     pub thing_of: Vec<Option<usize>>,
     pub things: Vec<Thing>,
-    /// Nothing shows that it will not go on: it moves, runs, or waits for one that does.
+    /// Whether nothing shows that the thread will not go on: it moves, runs, or waits for a thread that does.
     pub can_go_on: Vec<bool>,
 }
 
 /// A thing that threads wait for.
 pub(super) struct Thing {
     pub wait: Wait,
-    /// Class and identity, where it is known.
+    /// Class and identity of the object, if known.
     pub lock: Option<String>,
     pub waiters: Vec<usize>,
     pub givers: Vec<usize>,
     pub bond: Bond,
-    /// A thread that is no more has it.
+    /// Id and name of a thread that has ended and still holds it.
     pub has_ended: Option<(u64, String)>,
-    /// Whether the threads that could give it would be known.
+    /// Whether every thread that could give it would be known.
     pub is_closed: bool,
 }
 
 impl<'a> WaitGraph<'a> {
     pub fn of(evidence: &'a Evidence) -> Self {
         let is_nothing_answered = evidence.server.as_ref().is_some_and(|it| it.is_nothing_answered());
-        // It looks again from time to time, and nothing comes.
+        // While nothing is answered, a thread that looks again from time to time counts as still.
         let polls = |thread: &Thread| {
             is_nothing_answered
                 && thread.stood_still
                 && thread.application().is_some()
                 && wait::is_timed(thread)
         };
-        // Its child process works, and ends the wait.
+        // A child process that works will end the wait.
         let is_still = |thread: &Thread| {
             let stands = thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still;
             (stands || polls(thread)) && thread.busy_child.is_none()
@@ -74,7 +74,7 @@ impl<'a> WaitGraph<'a> {
 
     fn find_things(&mut self, is_still: impl Fn(&Thread) -> bool) {
         let mut known: BTreeMap<(Wait, String), usize> = BTreeMap::new();
-        // What some get, all may get.
+        // What some threads get, all may get.
         let moving: HashSet<&str> = self
             .evidence
             .threads
@@ -86,7 +86,7 @@ impl<'a> WaitGraph<'a> {
             let thread = self.thread(at);
             let Some(wait) = self.waits[at].filter(|it| !matches!(it, Wait::Outside(_))) else { continue };
             let lock = match wait {
-                // A waiter's object is its own, and says nothing of the pool.
+                // The object of a waiter belongs to the waiter alone and does not identify the pool.
                 Wait::Permit(what) if what != super::permits::PERMIT => None,
                 Wait::ClassBegun => thread.class_to_begin.clone().or_else(|| thread.waits_for.clone()),
                 _ => thread.waits_for.clone(),
@@ -139,7 +139,8 @@ impl<'a> WaitGraph<'a> {
         }
     }
 
-    /// One without a giver, at whose line others wait for what lies in a queue: the thread that serves the queue has taken it.
+    /// Gives each thing without givers the thread that serves the queue in which others at the same line have theirs: it has taken this
+    /// one.
     fn find_takers(&mut self) {
         let line = |graph: &Self, thing: &Thing| {
             let first = thing.waiters.first().and_then(|it| graph.thread(*it).application());
@@ -160,7 +161,7 @@ impl<'a> WaitGraph<'a> {
         }
     }
 
-    /// The smallest set: who can go on lets those go on that wait for it.
+    /// Finds all threads that can go on: a thread that can lets those go on that wait for it.
     fn find_live(&mut self) {
         let mut given: Vec<Vec<usize>> = vec![Vec::new(); self.waits.len()];
         for (at, thing) in self.things.iter().enumerate() {
@@ -168,7 +169,7 @@ impl<'a> WaitGraph<'a> {
         }
         let mut new: Vec<usize> = (0..self.waits.len()).filter(|at| self.can_go_on[*at]).collect();
         while let Some(live) = new.pop() {
-            // One that waits for its next task gives no lock back.
+            // A thread that waits for its next task gives no lock back.
             let gives = |thing: &&usize| self.things[**thing].wait != Wait::Lock || !self.is_idle(live);
             let waiters: Vec<usize> =
                 given[live].iter().filter(gives).flat_map(|it| self.things[*it].waiters.clone()).collect();
@@ -181,13 +182,13 @@ impl<'a> WaitGraph<'a> {
         }
     }
 
-    /// The thread that a thread waits for: itself where it could give what it wants.
+    /// The thread that a thread waits for; the thread itself if it is one of the givers.
     pub fn next(&self, at: usize) -> Option<usize> {
         let givers = &self.thing(at)?.givers;
         givers.iter().find(|it| **it == at).or_else(|| givers.first()).copied()
     }
 
-    /// A thread of a pool without a task.
+    /// Whether it is a thread of a pool without a task.
     pub fn is_idle(&self, at: usize) -> bool {
         let thread = self.thread(at);
         thread.stands_still() && thread.application().is_none() && waits_for_work(thread)
@@ -198,7 +199,7 @@ impl<'a> WaitGraph<'a> {
     }
 }
 
-/// Whether a thread that could give it would be known, or be seen to work. A free lock is given to the next one.
+/// Whether every thread that could give it would be known, or be seen to work. A free lock is given to the next waiter.
 fn is_closed(thing: &Thing) -> bool {
     match thing.wait {
         Wait::Result | Wait::PoolEnd | Wait::Room | Wait::Latch(_) => true,
@@ -207,7 +208,7 @@ fn is_closed(thing: &Thing) -> bool {
     }
 }
 
-/// The probe names its class, and nobody owns it as long as it is read.
+/// Whether it is a lock without a known owner while it is held for reading.
 pub(super) fn is_without_owner(thing: &Thing) -> bool {
     const CLASSES: [&str; 2] = ["StampedLock", "ReentrantReadWriteLock"];
     thing.lock.as_ref().is_some_and(|lock| CLASSES.iter().any(|it| lock.contains(it)))

@@ -1,11 +1,11 @@
-//! Where a thread waits for something outside of the JVM, or for work.
+//! Recognises threads that wait for something outside the JVM, or for work.
 
 use crate::evidence::Thread;
 
 pub(super) const ASLEEP: &str = "sleeping";
 pub(super) const READS: &str = "reading from a socket";
 pub(super) const WRITES: &str = crate::verdict::WRITES_SOCKET;
-/// The console, or a child process that has nothing to print, is read in the same way as a file.
+/// The console and the output of a child process are read with the same methods as a file.
 pub(super) const READS_STREAM: &str = "reading a file or a pipe";
 const READS_FILE: &str = "reading a file";
 pub(super) const WRITES_FILE: &str = "writing to a file";
@@ -16,10 +16,10 @@ pub(super) const CHILD: &str = crate::verdict::FOR_CHILD_PROCESS;
 pub(super) const LOCKS_FILE: &str = crate::verdict::FOR_FILE_LOCK;
 const LOOKS_UP: &str = "looking up the address of a host";
 
-/// Where a thread waits for another machine or for time. The first that is on the stack counts.
+/// Methods in which a thread waits outside the JVM or for time, with the words for it. The first in this list that is on the stack counts.
 const OUTSIDE: [(&str, &str); 39] = [
     ("java.lang.ProcessImpl.waitFor", CHILD),
-    // Its own threads read and write.
+    // In these clients, other threads read and write.
     ("jdk.internal.net.http.HttpClientImpl.send", RESPONSE),
     ("org.springframework.http.client.JdkClientHttpRequest.executeInternal", RESPONSE),
     ("org.eclipse.jetty.client.HttpRequest.send", RESPONSE),
@@ -60,7 +60,7 @@ const OUTSIDE: [(&str, &str); 39] = [
     ("java.io.FileOutputStream.writeBytes", WRITES_STREAM),
 ];
 
-/// An idle thread has nothing.
+/// Methods in which an idle thread waits for work.
 const FOR_WORK: [&str; 19] = [
     "ArrayBlockingQueue.poll",
     "ArrayBlockingQueue.take",

@@ -10,9 +10,8 @@ pub(crate) struct Carriers {
     pub parallelism: f64,
     /// Share of the readings in which every carrier had a virtual thread.
     pub full: f64,
-    /// Share of the readings in which virtual threads waited for a carrier while the operating system ran at most half of the carriers:
-    /// something held the rest. (Mounted threads are not counted instead, because Java 21 does not count a thread in `Object.wait` as
-    /// mounted.)
+    /// Share of the readings in which virtual threads waited for a carrier while the operating system ran at most half of the carriers, so
+    /// something held the rest. The number of mounted threads does not show this: Java 21 does not count a thread in `Object.wait`.
     pub held: f64,
     /// Mean number of virtual threads that waited for a carrier.
     pub queued: f64,

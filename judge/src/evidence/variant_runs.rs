@@ -25,7 +25,7 @@ pub struct VariantRuns<'a> {
 pub struct RunFigures {
     /// Answers per second.
     pub rate_per_s: f64,
-    /// The fastest response, which estimates the service time when nothing is in its way.
+    /// The fastest response time, an estimate of the service time of a request that waits for nothing.
     pub fastest_ms: f64,
     /// The fastest response before the measured window, see [`WarmUp::fastest_ms`](threadcount_model::record::WarmUp::fastest_ms).
     pub fastest_before_ms: Option<f64>,
@@ -139,7 +139,7 @@ impl<'a> VariantRuns<'a> {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
     }
 
-    /// Only the runs in which the JVM was observed from inside, because the others show nothing of it; all runs if there are none.
+    /// Keeps only the runs in which the probe observed the JVM, because the others lack the evidence; keeps all if none was observed.
     #[must_use]
     pub fn observed(&self) -> Self {
         let observed: Vec<&Record> = self.runs.iter().copied().filter(|run| run.jvm.is_some()).collect();
@@ -162,7 +162,7 @@ impl<'a> VariantRuns<'a> {
         let loads = || self.runs.iter().filter_map(|run| run.measured.as_ref());
         let rate_per_s = mean_of(loads().map(|load| load.rate_per_s.completed))?;
         let service_time_ms = mean_of(loads().filter_map(|load| Some(load.service_time_ms?.mean)))?;
-        // Rounded as in the report: 250.2 requests are no reason to call a pool of 250 too small.
+        // Rounded as in the report, so that a pool of 250 does not look too small for 250.2 requests.
         Some((rate_per_s * service_time_ms / 1_000.0).round())
     }
 
@@ -178,15 +178,15 @@ impl<'a> VariantRuns<'a> {
         self.in_most(|run| RunFigures::of(run).filter(&holds))
     }
 
-    /// What `find` finds in the typical run, the one with the median throughput of those in which it finds something, if these are more
-    /// than half of the complete runs. The figures of a finding are those of one run, so that they agree with each other.
+    /// The result of `find` in the typical run: the run with the median throughput of those in which `find` finds something, provided that
+    /// these are more than half of the complete runs. All figures of a finding come from one run, so that they agree with each other.
     #[must_use]
     pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(T, RunsShowing)> {
         let (mut found, runs) = self.each_in_most(find)?;
         Some((found.swap_remove(found.len() / 2), runs))
     }
 
-    /// Everything that `find` finds, in ascending order of the runs' throughput, if it finds something in more than half of the complete runs.
+    /// All results of `find`, in ascending order of the runs' throughput, if it finds something in more than half of the complete runs.
     #[must_use]
     pub fn each_in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
         let rate_per_s = |run: &Record| run.measured.as_ref().map_or(0.0, |load| load.rate_per_s.completed);
@@ -226,7 +226,6 @@ pub(crate) mod stage {
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
 
-    /// A rule.
     type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
     /// A run on two cores with the figures of the servlet that sleeps for 50 ms.

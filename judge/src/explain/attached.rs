@@ -18,22 +18,23 @@ pub struct AttachedFindings {
 /// `limits` are the findings of [`explain_window`](super::explain_window).
 #[must_use]
 pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Finding]) -> AttachedFindings {
-    // There is only one window: the number of runs and the variant's name mean nothing.
-    let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
+    // With a single window, the number of runs and the variant's name mean nothing.
+    let without_runs = |finding| Finding { variant: None, load: None, runs: None, ..finding };
     let found = explain(experiment, std::slice::from_ref(record)).into_iter();
-    let found: Vec<Finding> = found.map(of_the_window).collect();
+    let found: Vec<Finding> = found.map(without_runs).collect();
     let whole = |limit: &Finding| found.iter().find(|it| is_same(it, limit)).unwrap_or(limit).clone();
     let is_new = |finding: &&Finding| {
         let is_refuted = finding.rule() == Rule::ClientCeiling && clients::is_refuted(limits);
         !is_refuted && !limits.iter().any(|limit| is_same(limit, finding))
     };
-    // Only the rate can show that threads of an unknown kind serve the requests, so a limit on them may be new here.
+    // Only the rate can show that threads of an unknown kind serve requests, so this load may show a limit on them that the window did not.
     let is_limit = |finding: &Finding| finding.rule() == Rule::ConcurrencyLimit;
     let (new_limits, others) = found.iter().filter(is_new).cloned().partition::<Vec<_>, _>(is_limit);
     AttachedFindings { limits: limits.iter().map(whole).chain(new_limits).collect(), others }
 }
 
-/// Whether two findings are about the same: the same kind, or the same wait, which has another kind where more is known of it.
+/// Whether two findings describe the same limit: they are of the same kind, or name the same station, or are both about a wait, whose kind
+/// depends on how much is known about it.
 fn is_same(one: &Finding, other: &Finding) -> bool {
     let is_wait = |it: &Finding| matches!(it.rule(), Rule::Waiting | Rule::RequestWaits | Rule::UnfairWaits);
     let stations = one.fact.station().zip(other.fact.station());

@@ -8,9 +8,9 @@ use threadcount_model::record::Record;
 /// The findings in one window.
 #[must_use]
 pub fn explain_window(record: &Record) -> Vec<Finding> {
-    let facts = FINDERS.iter().flat_map(|it| {
-        let one = it.in_window.and_then(|find| find(record));
-        one.into_iter().chain(it.all_in_window.map_or_else(Vec::new, |find| find(record)))
+    let facts = FINDERS.iter().flat_map(|finders| {
+        let one = finders.in_window.and_then(|find| find(record));
+        one.into_iter().chain(finders.all_in_window.map_or_else(Vec::new, |find| find(record)))
     });
     let finding = |fact| Finding { variant: None, load: None, runs: None, fact };
     let mut found: Vec<Finding> = facts.map(finding).collect();
@@ -184,8 +184,8 @@ mod tests {
                 },
             ),
         ];
-        for (what, jvm) in silent {
-            assert_eq!(found(&window(0.3, 0.2, jvm)), [], "{what}");
+        for (case, jvm) in silent {
+            assert_eq!(found(&window(0.3, 0.2, jvm)), [], "{case}");
         }
     }
 }

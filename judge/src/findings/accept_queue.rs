@@ -1,4 +1,4 @@
-//! The kernel had no room for connections that the server had not accepted yet.
+//! The accept queue overflowed: the kernel had no room for connections that the server had not accepted yet.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::figures::count;
 use threadcount_model::record::NetworkCounters;
 
-/// Sums over the runs that show it.
+/// Sums over the runs in which the queue overflowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct AcceptQueueOverflow {
@@ -17,7 +17,7 @@ pub struct AcceptQueueOverflow {
     pub clients: u32,
 }
 
-/// SYN retransmits alone prove nothing: the kernel counts them for the whole machine, and any packet can be lost.
+/// Finds overflows of the accept queue. SYN retransmits alone prove nothing: they count for the whole machine, and any packet can be lost.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let networks = runs_of_variant.runs.iter().filter_map(|run| run.network);
     let overflowed: Vec<_> = networks.filter(|network| network.listen_overflows > 0).collect();

@@ -1,4 +1,4 @@
-//! Threads wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
+//! Threads wait for memory that a concurrent collector has not freed yet. The pauses of such a collector (ZGC) stay short meanwhile.
 
 use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
 use crate::evidence::variant_runs::VariantRuns;
@@ -25,7 +25,7 @@ pub struct AllocationStalls {
     pub allocates_more_than: Option<String>,
 }
 
-/// Stalls count if some thread waits for this share of the time, or if they make the 99th percentile stand out.
+/// Stalls count if a thread waits for this share of the time, or if they make the 99th percentile stand out.
 const MUCH_TIME: f64 = 0.1;
 
 /// The allocation stalls of a run that are worth a finding.
@@ -108,8 +108,8 @@ mod tests {
             ("none", stalled(90.0, 0, 0.0, 0.0)),
             ("no log", Record { jvm_log: None, ..stalled(90.0, 400, 12_000.0, 0.5) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

@@ -99,8 +99,8 @@ mod tests {
             ("a full machine that the server uses most of", with_backend(0.6, 1.95, 0.1)),
             ("a server without a backend", run(800.0, 2.0, 60.0, 1.95)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 50", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 50", record), None, "{case}");
         }
         let one_of_three =
             [with_backend(1.5, 1.95, 0.1), with_backend(0.6, 1.2, 0.1), with_backend(0.6, 1.2, 0.1)];

@@ -1,7 +1,7 @@
-//! Running threads that do no work: they yield again and again (`Thread.yield` in a loop) until something has happened.
+//! Running threads do no work: they yield again and again (`Thread.yield` in a loop) until something happens.
 //!
-//! The CPU is then as full as in a server that computes, so the CPU alone proves nothing. Samples of the running threads do: in a
-//! server that works, few of them show a thread that yields, or a carrier between two threads.
+//! The CPU is then as full as in a server that computes, so its use alone proves nothing. Samples of the running threads do: in a server
+//! that works, few samples show a thread that yields, or a carrier between two threads.
 
 use crate::evidence::carriers::Carriers;
 use crate::evidence::variant_runs::VariantRuns;
@@ -35,7 +35,7 @@ pub struct BusyWithoutProgress {
 
 /// With fewer samples than this, nothing is concluded.
 const FEWEST_SAMPLES: u64 = 10;
-/// At least this share of the samples must show a thread that yields: a busy scheduler does not yield.
+/// At least this share of the samples must show a thread that yields; a scheduler that is merely busy does not yield.
 const YIELDS: f64 = 0.1;
 /// Below this CPU use, in cores, yielding threads do no harm.
 const STORM_CORES: f64 = 0.25;
@@ -64,7 +64,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
         rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
         site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
     };
-    // A server on virtual threads that answers 40,000 trivial requests per second spends time in the scheduler too, but less.
+    // A server on virtual threads that answers 40,000 trivial requests per second also spends time in the scheduler, but less.
     let is_storm = jvm.thread_samples.count >= FEWEST_SAMPLES
         && found.without_work_share >= MOST
         && found.yielding_share >= YIELDS
@@ -139,8 +139,8 @@ mod tests {
             ("too few samples", few),
             ("no probe", Record { jvm: None, ..storm(60, 35, 1.9) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The JIT compiler has work but no core: until that work is done, code runs interpreted or half optimised.
+//! The JIT compiler has work but no core; until the work is done, code runs interpreted or half optimised.
 //!
-//! A compiler that is merely busy shows in the parts of the CPU. Here its threads are ready to run while others occupy the cores.
+//! A compiler that is merely busy shows in the CPU use. Here its threads are ready to run, but others occupy the cores.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
@@ -27,7 +27,7 @@ pub struct CompilerWaits {
 }
 
 impl CompilerWaits {
-    /// How many times as long compilation takes as with a core for each thread.
+    /// The factor by which compilation takes longer than with a core for each compiler thread.
     #[must_use]
     pub fn times_as_long(&self) -> f64 {
         times_as_long(self.waiting_threads, self.running_threads)
@@ -120,8 +120,8 @@ mod tests {
             ("no JVM", with(None, None)),
             ("waits that were not read", with(Some(0.12), None)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

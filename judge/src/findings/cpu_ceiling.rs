@@ -39,9 +39,9 @@ pub enum CpuPart {
     Compilation,
 }
 
-/// A part of the server's CPU use is large from this share on ...
+/// A part of the server's CPU use is large if it is at least this share of it ...
 const MUCH: f64 = 0.25;
-/// ... if the part, or the load generator, makes this share of the CPU in use.
+/// ... and if it is at least this share of the CPU in use. The load generator's share is large from here on, too.
 const WORTH_ADVICE: f64 = 0.1;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -147,7 +147,7 @@ impl Words for CpuCeiling {
     }
 }
 
-/// The server's CPU use outside its own code: the collector and the compiler (part of which is kernel time too), and the kernel.
+/// The server's CPU use outside its own code: the collector, the compiler, and the kernel; some of the first two is kernel time as well.
 fn parts(cpu: &CpuUse) -> String {
     let jvm = [("GC", cpu.server_gc_cores), ("compilation", cpu.server_compilation_cores)];
     let mut parts: Vec<String> =

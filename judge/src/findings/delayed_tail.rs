@@ -1,4 +1,4 @@
-//! One cause delays most of the requests beyond the 99th percentile; found by comparing the times of both.
+//! One cause delays most of the requests beyond the 99th percentile, as a comparison of the times of both shows.
 
 use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::VariantRuns;
@@ -27,9 +27,9 @@ pub struct DelayedTail {
     pub p99_ms: f64,
 }
 
-/// With fewer sampled requests a coincidence shows nothing.
+/// With fewer sampled requests, a coincidence may be chance.
 const FEWEST_REQUESTS: u64 = 20;
-/// A 99th percentile that stands out is also this much longer than the median.
+/// A 99th percentile that stands out is also longer than the median by at least this.
 const LONGER_BY_MS: f64 = 2.0;
 
 /// `named` are the findings of other rules for the same variant and load.
@@ -173,8 +173,8 @@ mod tests {
                 Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) },
             ),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(alone, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(alone, "clients: 200", record), None, "{case}");
         }
     }
 

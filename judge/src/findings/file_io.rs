@@ -1,7 +1,8 @@
-//! Virtual threads that wait for a file keep their carrier in every Java version, because no way of reading a file parks them.
+//! Virtual threads that wait for a file keep their carrier in every Java version, because the JDK does not park a thread that reads or
+//! writes a file.
 //!
-//! Only the JVM's events of 1 ms and longer count, so that files read from memory do not. Platform threads that wait for a file keep
-//! nobody from running.
+//! Only the JVM's events of 1 ms and longer count, so that reads from the page cache do not. Platform threads that wait for a file keep no
+//! other thread from running.
 
 use crate::evidence::carriers::Carriers;
 use crate::evidence::variant_runs::VariantRuns;
@@ -33,7 +34,7 @@ pub struct CarrierFileIo {
     pub virtual_delay_p99_ms: Option<f64>,
 }
 
-/// Share of the carriers' time from which waits for files matter; less costs next to nothing ...
+/// Waits for files matter from this share of the carriers' time on; less costs next to nothing ...
 const MUCH: f64 = 0.25;
 /// ... unless other threads wait for a carrier.
 const MUCH_WHILE_OTHERS_WAIT: f64 = 0.1;
@@ -179,8 +180,8 @@ mod tests {
             ("somewhat more, and no thread waits", with("25.0.3", 4_800.0, 0.3)),
             ("no probe", Record { jvm: None, ..with("25.0.3", 12_000.0, 40.0) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 5", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 5", record), None, "{case}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct GeneratorBottleneck {
     pub send_lag_p99_ms: Option<f64>,
 }
 
-/// Which load generator it was.
+/// The load generator that was the bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LimitedGenerator {

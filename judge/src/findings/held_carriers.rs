@@ -1,8 +1,7 @@
-//! Virtual threads that spin, compute or read files for long stay on their carrier, and all others wait for one.
+//! Virtual threads that spin, compute or read files for long stay on their carriers, and all others wait for one.
 //!
-//! A full CPU alone makes virtual threads wait as well. The difference is that one thread stays mounted while another, which was due
-//! long ago, has not run. On a machine with many more threads than cores, a short request also stays mounted for long, because its
-//! carrier waits for a core; that time does not count.
+//! A full CPU alone also makes virtual threads wait. Here, however, one thread stays mounted although another one was due long ago. If
+//! there are many more threads than cores, even a short request stays mounted while its carrier waits for a core; that time does not count.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -36,7 +35,7 @@ pub struct HeldCarriers {
 
 /// Virtual threads count as late if the slowest hundredth waits this long for a carrier.
 pub(crate) const LATE_MS: f64 = 100.0;
-/// A request that keeps its carrier for less than this, not counting the carrier's waits for a core, is an ordinary one.
+/// A request that keeps its carrier for less than this, without the carrier's waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -50,7 +49,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::HeldCarriers(worst), runs))
 }
 
-/// The same in a window of a running JVM.
+/// Finds held carriers in a window of a running JVM.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     held(record).map(Fact::HeldCarriers)
 }
@@ -64,7 +63,7 @@ fn held(record: &Record) -> Option<HeldCarriers> {
     let core_wait_share = core_wait_share(&delays.carriers);
     let is_long = |held: &&HeldCarrier| own_ms(held, core_wait_share) >= LONG_MS;
     let place = delays.held_carriers.iter().filter(works).find(is_long)?.clone();
-    // The rest is pinned, which is another finding.
+    // The other held carriers are pinned, which is another finding.
     (works_ms >= MOST * all_ms).then(|| HeldCarriers {
         place_share: place.held_ms / all_ms,
         place,
@@ -75,14 +74,14 @@ fn held(record: &Record) -> Option<HeldCarriers> {
     })
 }
 
-/// The longest hold without the carrier's waits for a core. The CPU time of a computing thread is known; for a file, or without that
-/// figure, the mean of all carriers is used.
+/// The longest hold without the carrier's waits for a core. For a computing thread its CPU time is known; without that figure, or for a
+/// file, the mean share of all carriers' waits is subtracted.
 fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
     let ran_ms = held.longest_ran_ms.filter(|_| held.state == ThreadState::Running);
     ran_ms.unwrap_or_else(|| held.longest_ms * (1.0 - core_wait_share.unwrap_or(0.0)).max(0.0))
 }
 
-/// Does the thread work while it holds its carrier? A thread that waits there is pinned, which has a finding of its own.
+/// Does the thread work while it holds its carrier? A thread that waits on its carrier is pinned, which is another finding.
 pub(crate) fn works(held: &&HeldCarrier) -> bool {
     matches!(
         held.state,
@@ -193,8 +192,8 @@ mod tests {
             ("a request whose CPU is not known", on_a_full_machine(ThreadState::Running, None)),
             ("a file that is read at once", on_a_full_machine(ThreadState::File, Some(9.0))),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 
@@ -216,8 +215,8 @@ mod tests {
             ("threads that sleep while pinned", with(ThreadState::Sleep, 1_600.0, 1_800.0)),
             ("no probe", Record { jvm: None, ..with(ThreadState::Running, 1_600.0, 1_800.0) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

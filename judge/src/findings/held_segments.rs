@@ -1,5 +1,5 @@
-//! Responses that are written in small parts: the kernel holds the second one back until the client has acknowledged the first (Nagle's
-//! algorithm, RFC 896), and the client waits up to 40 ms before it does (delayed ACK, RFC 1122).
+//! Responses are written in small parts. The kernel holds the second part back until the client has acknowledged the first (Nagle's
+//! algorithm, RFC 896), and the client delays that acknowledgement by up to 40 ms (delayed ACK, RFC 1122).
 
 use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
 use crate::finding::{Fact, Finding};
@@ -22,7 +22,7 @@ pub struct HeldSegments {
     pub service_time_ms: Option<f64>,
 }
 
-/// Segments that are held back only for a moment, below these limits, are no finding.
+/// Segments that are held back for less than this time, or for less than this share of the service time, are no finding.
 const LEAST_MS: f64 = 10.0;
 const LEAST_SHARE: f64 = 0.2;
 

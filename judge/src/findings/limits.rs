@@ -22,7 +22,7 @@ pub enum ResourceLimit {
 /// Above this share a limit counts as nearly reached, because the next burst ends at it.
 const NEAR: f64 = 0.9;
 
-/// Finds a reached limit. One run is enough, because a limit is no matter of chance.
+/// Finds a limit that was reached. One run is enough, because reaching a limit is not a matter of chance.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let found: Vec<ResourceLimit> = runs_of_variant.runs.iter().filter_map(|run| reached(run)).collect();
     let runs = RunsShowing::new(found.len(), runs_of_variant.runs.len());
@@ -46,11 +46,11 @@ fn server_files(record: &Record) -> Option<ResourceLimit> {
         .then_some(ResourceLimit::ServerFiles { open, at_most })
 }
 
-/// Ports belong to the client: here the load generator, in production a server that calls another one.
+/// Source ports belong to the client: here to the load generator, in production to a server that calls another one.
 fn ports(record: &Record) -> Option<ResourceLimit> {
     let failed_requests = failures(record, FailureCause::NoPortLeft);
     let network = record.network.unwrap_or_default();
-    // TIME_WAIT alone takes nothing away: if the server closes first, its own side waits, on a port that all its connections share.
+    // TIME_WAIT alone takes no port from the client: if the server closes first, it is the server's side that waits, on its one port.
     (failed_requests > 0).then_some(ResourceLimit::SourcePorts {
         failed_requests,
         time_wait: network.time_wait,
@@ -163,8 +163,8 @@ mod tests {
             ("connections that wait on the server's side", waiting(131_072)),
             ("nothing known", run(100.0, 5.0, 50.0, 0.2)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 64", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 64", record), None, "{case}");
         }
     }
 }

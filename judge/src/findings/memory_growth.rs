@@ -1,9 +1,9 @@
 //! Memory grew all through the window, as with a leak.
 //!
-//! The test: the window is cut into five parts, and the lowest value of each part must be above that of the part before; in total by a
-//! tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass it, and five figures without a trend are in
-//! rising order once in 120 times. For the heap, only collections of the whole heap count: a young collection leaves dead objects in
-//! the old generation, which grows in every server until it is collected.
+//! The window is cut into five parts. The lowest value of each part must be above that of the part before, and in total they must rise by a
+//! tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass this test, and five figures without a trend are in
+//! rising order once in 120 times. For the heap, only collections of the whole heap count: a young collection leaves dead objects in the
+//! old generation, which grows in every server until it is collected.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
@@ -36,7 +36,7 @@ pub enum GrowingMemory {
 const PARTS: usize = 5;
 const GROWN_BY: f64 = 0.1;
 const GROWN_BY_BYTES: f64 = 16e6;
-/// In a shorter window everything is still being filled.
+/// In a shorter window, caches and pools of any server are still filling up.
 const SHORTEST_WINDOW_S: f64 = 5.0;
 
 /// Memory that grew in a run.
@@ -188,8 +188,8 @@ mod tests {
             ("a short window", short),
             ("a heap that becomes resident", resident(100_000_000, with_heap(40_000_000, 512_000_000))),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 9", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 9", record), None, "{case}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The kinds of finding. Each has a file or a folder with its name in JSON: its figures, its rule, its words, and tests with known answers.
-//! The kinds that are stations are in [`limit`].
+//! The kinds of finding. Each has a file or a folder, called by its name in JSON, with its figures, its rule, its words, and tests with
+//! known answers. The kinds that are stations are in [`limit`].
 //!
 //! A rule judges one variant under one load. Without evidence it finds nothing.
 
@@ -31,9 +31,9 @@ use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-// The order is that of the rules: those that put the measurement itself in doubt come first, and allocation comes before the findings
-// that it may explain. The names here, in kebab case, are the names in JSON. `is` names the place where
-// requests wait for a limit; a finding without it limits nothing.
+// In this order the rules run: those that put the measurement itself in doubt first, and allocation before the findings that it may
+// explain. Names in kebab case are the names in JSON. `is` names the place where requests wait for a limit; a finding without it limits
+// nothing.
 findings! {
     /// The load generator was the bottleneck, so the figures are its own.
     Generator(generator::GeneratorBottleneck) is Outside { find: generator::find }
@@ -57,7 +57,7 @@ findings! {
     FileIo(file_io::CarrierFileIo) is Inside { find: file_io::find, in_window: file_io::in_window }
     /// Running threads that only yield or wait for a carrier.
     BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) is Inside { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
-    // The next five are stations, found by one rule; what is known of a station decides its kind.
+    // The next five are stations, found by one rule. The kind depends on what is known about the station.
     /// All threads of the server's pool are busy.
     PoolCeiling(Station) is Inside { find_all: limit::find, all_in_window: limit::in_window }
     /// Fewer requests run at once than are in flight.

@@ -1,4 +1,4 @@
-//! The CPU quota is used up: everything in the server's control group waits for the next period, however idle the machine is.
+//! The CPU quota is used up: everything in the server's control group waits for the next period, even if the machine is idle.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding};
@@ -24,7 +24,7 @@ pub struct CpuThrottling {
     pub generator_shares_quota: bool,
 }
 
-/// Throttling in a smaller share of the periods is chance: a burst of the compiler is enough for one.
+/// Throttling in a smaller share of the periods is chance; a single burst of the compiler may cause it.
 const OFTEN: f64 = 0.05;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -99,8 +99,8 @@ mod tests {
     fn look_alikes_are_left_alone() {
         let no_quota = Record { resource_limits: Some(ResourceLimits::default()), ..limited(92, false) };
         let unread = Record { resource_limits: None, ..limited(92, false) };
-        for (what, record) in [("a burst", limited(2, false)), ("no quota", no_quota), ("unread", unread)] {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in [("a burst", limited(2, false)), ("no quota", no_quota), ("unread", unread)] {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The kernel has made connections that the server does not accept: their requests stay unread, whatever its threads do.
+//! The server does not accept connections that the kernel has established: their requests stay unread, whatever its threads do.
 
 use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
 use crate::finding::{Fact, Finding};
@@ -25,10 +25,10 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let sockets = record.server_sockets?;
-    // A connection is accepted a moment after it was made: only those that nearly every reading shows really wait.
+    // Every connection waits a moment before it is accepted, so only connections that nearly every reading shows are stuck.
     let waits = sockets.readings >= FEWEST_READINGS && sockets.usually_not_accepted > 0;
     let fact = UnacceptedConnections {
-        // The mean would include moments in which connections were just opened.
+        // The mean would include moments in which connections had just been opened.
         not_accepted: sockets.usually_not_accepted.into(),
         connections: sockets.connections,
         accept_queue_limit: sockets.accept_queue_limit.into(),

@@ -1,6 +1,6 @@
-//! Without a pool nothing limits the requests: all that are in the server at once fill its heap, and the collector brings it to a stop.
+//! Without a pool nothing limits the number of requests in the server: together they fill its heap, and the collector brings it to a stop.
 //!
-//! A cache or a leak fills the heap of every variant; requests at once fill only that of a variant without a limit.
+//! A cache or a leak fills the heap of every variant; simultaneous requests fill only that of a variant without a limit.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding};
@@ -26,11 +26,11 @@ pub struct UnboundedRequests {
     pub least_live_bytes: f64,
 }
 
-/// Number of stacks from which requests count as unlimited: twice the threads of Tomcat's pool, which would have been a limit.
+/// From this number of stacks on, requests count as unlimited: twice the threads of Tomcat's pool, which would have been a limit.
 const MANY_STACKS: u64 = 400;
-/// Share of the largest heap from which it counts as full: the rest is too little for a collector to go on.
+/// From this share of the largest heap on, it counts as full: the rest is too little for the collector to work with.
 const FULL: f64 = 0.8;
-/// Another variant's live heap must be below this share; the rest of the heap belongs to the requests.
+/// The live heap of another variant must be below this share of it, so that the rest of the heap belongs to the requests.
 const MUCH_LESS: f64 = 0.7;
 
 pub(crate) fn find(
@@ -59,7 +59,7 @@ pub(crate) fn find(
         .then(|| runs_of_variant.finding(Fact::UnboundedRequests(fact), runs))
 }
 
-/// A full heap of a run; the variant to compare it with is not known yet.
+/// A run with a full heap; the variant to compare it with is filled in later.
 fn full_heap(record: &Record) -> Option<UnboundedRequests> {
     let heap = record.memory?.under_load;
     let heap_bytes = largest_heap_bytes(&record.server.jvm_flags)?;
@@ -75,7 +75,7 @@ fn full_heap(record: &Record) -> Option<UnboundedRequests> {
     )
 }
 
-/// The largest heap by the JVM's own flags, in bytes; what ZGC reserves is many times as much.
+/// The largest heap in bytes, from the JVM's own flags; ZGC reserves many times as much address space.
 fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
     jvm_flags.iter().find_map(|flag| flag.strip_prefix("-XX:MaxHeapSize=")?.parse().ok())
 }
@@ -160,8 +160,8 @@ mod tests {
             ("a heap of unknown size", "virtual", vec![platform(), of_unknown_size]),
             ("no JVM", "virtual", vec![platform(), run("it", "load", 150.0, 500.0)]),
         ];
-        for (what, threads, records) in silent {
-            assert_eq!(found(threads, &records), None, "{what}");
+        for (case, threads, records) in silent {
+            assert_eq!(found(threads, &records), None, "{case}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The stations of a request as they were measured: the CPU, pools of connections, what requests queue for in the code, and the rest of their
-//! time as a delay.
+//! The stations that a request visits, as measured: the CPU, pools of connections, whatever requests queue for in the code, and the rest of
+//! their time as a delay.
 //!
-//! The time that a request takes of a server is the mean number of busy ones divided by the throughput (Little 1961).
+//! The service time of a request at a station is the mean number of busy servers divided by the throughput (Little 1961).
 
 use crate::evidence::variant_runs::{RunFigures, is_request_pool, mean_of};
 use crate::words::activity::line;
@@ -12,13 +12,13 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::stations::Station;
 
-/// Requests queue in the code if this many of those in flight do at once, on average ...
+/// The fewest requests, on average, whose simultaneous wait at one place is a queue.
 const QUEUEING: f64 = 1.0;
-/// ... and at least this share of them.
+/// The least share of the requests in flight whose wait at one place is a queue.
 const QUEUEING_SHARE: f64 = 0.05;
-/// A thing that requests queue for counts as always in use if one of them waits for it in this share of the samples.
+/// A resource counts as always in use if a request waits for it in this share of the samples.
 const NEARLY_ALWAYS: f64 = 0.95;
-/// Without a pool that tells its size, this share of the time may pass without a thread; more may be a queue that nobody sees.
+/// If no thread pool reports its size, requests may spend at most this share of their time without a thread; more may be a hidden queue.
 const MOST_WITHOUT_THREAD: f64 = 0.2;
 /// At most this share of the busy connections may be held by others than the sampled requests.
 const HELD_BY_OTHERS: f64 = 0.2;
@@ -28,7 +28,7 @@ pub(super) struct NamedStation<'a> {
     pub name: String,
     pub station: Station,
     pub is_cpu: bool,
-    /// The pool of connections that it is, if it is one.
+    /// The pool, if the station is a pool of connections.
     pub pool: Option<&'a Pool>,
 }
 
@@ -69,8 +69,8 @@ fn connections<'a>(time: &RequestTime, record: &'a Record) -> Vec<NamedStation<'
     used.collect()
 }
 
-/// The locks, permits and queues of the code for which requests wait; `None` if one of them is free at times, because nobody knows how much more
-/// it could serve. A wait for a connection is left to the pools if they tell how busy they are.
+/// The locks, permits and queues of the code for which requests wait; `None` if one of them is free at times, because then nobody knows how
+/// much more it could serve. If the connection pools count how busy they are, waits for a connection are left to them.
 fn queues<'a>(time: &RequestTime, record: &Record, has_pools: bool) -> Option<Vec<NamedStation<'a>>> {
     let in_flight = time.service_time_ms * time.rate_per_s / 1e3;
     let is_queue = |part: &&RequestTimePart| {
@@ -88,7 +88,7 @@ fn queues<'a>(time: &RequestTime, record: &Record, has_pools: bool) -> Option<Ve
     time.parts.iter().filter(is_queue).map(station).collect()
 }
 
-/// Whether a thread was seen waiting like this in nearly all samples: then what it waits for was in use all the time.
+/// Whether a thread waited like this in nearly all samples, so that the resource was in use all the time.
 fn is_always_awaited(record: &Record, activity: &ThreadActivity) -> bool {
     let profile = record.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref());
     let group = profile.and_then(|it| it.groups.iter().find(|group| group.activity == *activity));
@@ -98,8 +98,8 @@ fn is_always_awaited(record: &Record, activity: &ThreadActivity) -> bool {
     })
 }
 
-/// The time of a request that no other station has; `None` if others hold connections, or if a queue may be hidden in it. A connection is held
-/// during calls that are in the samples, too, or while its request runs.
+/// The rest of a request's time, which no other station accounts for; `None` if other work holds connections, or if a queue may be hidden
+/// in it. A request holds a connection while it runs or makes a call; connections that are busy for longer are held by other work.
 fn delay<'a>(time: &RequestTime, figures: &RunFigures, held_ms: f64) -> Option<NamedStation<'a>> {
     let time_of = |holds: &dyn Fn(ThreadState) -> bool| {
         time.parts.iter().filter(|it| holds(it.activity.state)).map(|it| it.time.ms).sum::<f64>()

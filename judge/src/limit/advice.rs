@@ -1,4 +1,4 @@
-//! What to try against a limit.
+//! Advice against a limit: the setting or the code to change.
 
 use super::station::{KnownBy, LimitedThreads, Resource, Station};
 use crate::words::activity::line;
@@ -9,7 +9,7 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 const UNLIMITED: u32 = 1_000_000;
 
 impl Station {
-    /// A change to try; `None` for a pool whose threads wait for another station, because more of them would wait as well.
+    /// A change to try; `None` for a pool whose threads wait for another station, because additional threads would wait too.
     pub(super) fn to_try(&self) -> Option<String> {
         if let Some(wait) = self.wait().filter(|_| self.tail.is_some()) {
             return Some(fairness(wait.state).to_owned());
@@ -129,7 +129,7 @@ fn larger_pool(is_hikari: bool) -> String {
     )
 }
 
-/// A queue that serves in order of arrival.
+/// Advises a queue that serves in order of arrival.
 const fn fairness(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Queue => {
@@ -147,7 +147,7 @@ const fn fairness(state: ThreadState) -> &'static str {
     }
 }
 
-/// Whether the awaited result is named after a client; a bare future tells nothing of who completes it.
+/// Whether the awaited result is named after a client; the class of a bare future does not show who completes it.
 fn is_of_client(wait: &ThreadActivity) -> bool {
     let names_client =
         |it: &str| !it.starts_with("java.util.") && !it.ends_with("Future") && !it.ends_with("Promise");

@@ -1,5 +1,5 @@
-//! The requests in service by Little's law: throughput x time of a request that had the server to itself. Needs no threads, so it also counts
-//! asynchronous requests, requests that wait in native code, and requests that a neighbour works on.
+//! Counts the requests in service by Little's law: throughput x time of a request that had the server to itself. This needs no samples of
+//! threads, so it also counts asynchronous requests, requests that wait in native code, and requests on which a neighbour works.
 
 use super::connections::{self, connections_to};
 use super::flow::{Flow, threads};
@@ -12,13 +12,13 @@ use threadcount_model::record::Record;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup};
 
-/// How many requests are in service if each takes as long as a request alone; `None` if unknown, or about as many as are in flight.
+/// The number of requests in service if each takes as long as a request alone; `None` if unknown, or if it is about the number in flight.
 pub(super) fn at_once(record: &Record, in_flight: f64, rate_per_s: f64) -> Option<f64> {
     let at_once = rate_per_s * alone_ms(record)? / 1_000.0;
     let whole = at_once.round();
     let is_whole = whole >= 1.0 && (at_once / whole - 1.0).abs() <= 1.0 - MUCH_FEWER;
     let number = if is_whole { whole } else { at_once };
-    // A single client alone would do more than less than one at once.
+    // A number below one cannot be right, because a single client alone already keeps one request in service.
     (at_once <= MUCH_FEWER * in_flight && number >= FEWER).then_some(number)
 }
 
@@ -26,7 +26,7 @@ fn alone_ms(record: &Record) -> Option<f64> {
     record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.time_ms())
 }
 
-/// The station of requests that wait for no core, wherever they wait.
+/// The station that requests wait for although the CPU would let them run, wherever they wait.
 pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     let at_once = in_use(flow.record, flow.by_time?);
     let others = flow.in_flight - at_once;
@@ -39,7 +39,7 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     if flow.threads(runnable) >= MOST * others {
         return None;
     }
-    // Requests in service may be on threads too; that many of the blocked threads wait for nobody.
+    // Requests in service may be on threads too, so that many of the blocked threads are not in the queue.
     let beyond = flow.threads(blocked.iter().copied()) - at_once;
     let wait = flow.largest(blocked.into_iter().filter(|group| group.activity.has_place()));
     let wait = wait.filter(|it| flow.threads([*it]).min(beyond) >= AT_ONE_PLACE_BY_TIME * others);
@@ -55,7 +55,7 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     })
 }
 
-/// Is the median longer than a request alone? A pause of the whole service lowers the rate but does not lengthen the median.
+/// Is the median longer than a request alone? A pause of the whole service lowers the throughput but does not lengthen the median.
 fn is_median_longer(record: &Record) -> bool {
     let times = record.observed_window().and_then(|(load, _)| load.response_time_ms);
     alone_ms(record).zip(times).is_some_and(|(alone_ms, times)| alone_ms <= MUCH_FEWER * times.p50)
@@ -87,7 +87,7 @@ fn on_threads<'a>(flow: &Flow<'a>, others: f64) -> Vec<&'a WaitGroup> {
     if is_unknown { application } else { requests }
 }
 
-/// The number of connections to a neighbour in use if it is about `at_once`: then these connections are what was counted.
+/// The number of busy connections to a neighbour if it is close to `at_once`: these connections are then the requests in service.
 fn in_use(record: &Record, at_once: f64) -> f64 {
     let about = MUCH_FEWER * at_once..=at_once / MUCH_FEWER;
     let counts = record.neighbours.iter().filter(|it| is_in_use(it)).map(|it| f64::from(it.most));
@@ -98,7 +98,7 @@ fn is_in_use(neighbour: &NeighbourConnections) -> bool {
     2 * neighbour.paced >= u64::from(neighbour.readings) && neighbour.waiting > neighbour.answered
 }
 
-/// Connections to a neighbour that are in use but fewer than the requests in service: each may carry several at once, up to a limit.
+/// The busy connections to a neighbour if they are fewer than the requests in service: each may carry several requests, up to a limit.
 fn shared(record: &Record, at_once: f64) -> Resource {
     let few = record.neighbours.iter().filter(|it| f64::from(it.most) < at_once && is_in_use(it));
     few.max_by_key(|it| it.paced).map_or(Resource::Awaited, |it| Resource::Neighbour(connections_to(it)))
@@ -248,7 +248,7 @@ mod tests {
         assert!(sentence(&by_time_alone).contains("about 40"), "{by_time_alone:?}");
     }
 
-    /// In a pool of 200 threads only some are drawn for each sample, so the counts are estimates.
+    /// Only some of the pool's 200 threads are drawn for each sample, so the counts are estimates.
     #[test]
     fn permits_that_few_samples_count_badly_have_the_number_of_the_time_alone_or_of_all_threads() {
         let groups = || {
@@ -346,8 +346,8 @@ mod tests {
             ("a full CPU of which the server has more than those that run", delayed(0.1, 1.2)),
             ("requests that compute on all cores but one", busy(1.3, 1.2)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(&record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(&record), None, "{case}");
         }
         let held =
             HeldSegments { held: 70.0, connections: 100.0, held_ms: Some(40.0), service_time_ms: Some(60.0) };

@@ -1,18 +1,17 @@
-//! The load is the limit: each client waits for its response, and the server has room for more clients.
+//! Finds that the load is the limit: each client only waits for its response, and the server has room for more clients.
 //!
 //! A saturated server that works in order of arrival makes every request of a closed loop wait equally long, so the fastest response is
-//! hardly faster than the mean. The time of a request that waits for no other is known from before the measured window, when one
-//! request had the server to itself.
+//! hardly faster than the mean. What a request takes without waiting is therefore measured before the window, with a single request.
 
 use super::station::{KnownBy, Resource, Servers, Station};
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::Finding;
 use threadcount_stats::runs::FULL_MACHINE;
 
-/// With a median and a mean below this multiple of the fastest response, there is no room for a queue. The median alone would not do:
-/// if every tenth request waits for something in the server, shorter waits let the same clients request more.
+/// If both median and mean are below this multiple of the fastest response, there is no room for a queue. The median alone would not show
+/// it: if every tenth request waits in the server, shorter waits would let the same clients send more.
 const NEARLY_THE_FASTEST: f64 = 1.15;
-/// If clients / response time differs from the rate by less than this share, the clients did nothing but wait.
+/// If clients / response time differs from the throughput by less than this share, the clients did nothing but wait.
 const SAME_RATE: f64 = 0.05;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -120,8 +119,8 @@ mod tests {
             ("an open load", "rate: 7846/s", run(7846.0, 50.1, 50.9, 1.2)),
             ("clients that do something else", "clients: 400", run(5000.0, 50.1, 50.9, 1.2)),
         ];
-        for (what, load, record) in silent {
-            assert_eq!(found(find, load, record), None, "{what}");
+        for (case, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{case}");
         }
     }
 }

@@ -9,14 +9,14 @@ use threadcount_model::record::jvm::Pool;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
-/// The full pool of connections for which most threads wait, and at least `fewest_waiting`.
+/// The full pool of connections for which most threads wait; `None` if fewer than `fewest_waiting` wait.
 pub(super) fn full(record: &Record, fewest_waiting: f64) -> Option<Station> {
     let pools = record.jvm.as_ref()?.pools.iter().filter(|pool| !is_request_pool(pool));
     let full = pools.filter_map(awaited).filter(|it| it.0 >= fewest_waiting && is_full(it.0, &it.1));
     full.max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
 }
 
-/// A pool of connections for which something waits, and how many wait.
+/// A pool of connections for which requests wait, and how many of them.
 fn awaited(pool: &Pool) -> Option<(f64, Station)> {
     let waiting = mean_of(pool.samples.iter().filter_map(|it| it.queued).map(|it| it as f64))?;
     let full_share = Some(full_share(pool)?);
@@ -31,12 +31,12 @@ fn awaited(pool: &Pool) -> Option<(f64, Station)> {
     (waiting > 0.0).then_some((waiting, station))
 }
 
-/// The full pool for whose connections so many threads wait; `None` if several have as many waiting, because nobody knows which one is meant.
-/// Threads with a connection wait for a response at the same place as those without one.
+/// The full pool for whose connections this many threads wait; `None` if several pools fit, because nobody knows which of them is meant.
+/// Threads that wait for an HTTP response include those that have a connection.
 pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) -> Option<Station> {
     let jvm = record.jvm.as_ref()?;
     let is_http = activity.waits_for_http();
-    // Code that the samples do not know waits for a notification or an element. Where they know a pool's code, they name its library.
+    // Threads in code that the probe does not know wait for a notification or an element. In a known pool's code they name its library.
     let is_known = |pool: &Pool| {
         let groups = jvm.wait_profile.iter().flat_map(|it| &it.groups);
         groups.filter_map(|it| awaited_library(&it.activity)).any(|it| pool.kind.is_of_library(it))
@@ -53,7 +53,7 @@ pub(super) fn pool_of(record: &Record, activity: &ThreadActivity, threads: f64) 
     meant.next().filter(|_| meant.next().is_none()).map(|it| it.1)
 }
 
-/// The library for whose connection, or for whose response, threads with this activity wait.
+/// The library whose connection, or whose response, threads with this activity wait for.
 pub(super) fn awaited_library(activity: &ThreadActivity) -> Option<&str> {
     let is_named = activity.state == ThreadState::Pool || activity.waits_for_http();
     activity.resource.as_deref().filter(|_| is_named)
@@ -63,13 +63,13 @@ fn is_full(waiting: f64, station: &Station) -> bool {
     waiting >= FEWEST_WAITING && station.full_share.is_some_and(|it| it >= MOST)
 }
 
-/// Few connections to a neighbour, each of which always carries a request; the other requests have no thread, or wait for a result.
+/// A few connections to a neighbour that always carry a request, while the other requests have no thread or wait for a result.
 pub(super) fn neighbour(flow: &Flow<'_>) -> Option<Station> {
     let neighbours = flow.record.neighbours.iter().filter(|it| is_always_waited_at(it));
     let neighbour = neighbours.max_by_key(|it| it.most)?;
     let at_once = f64::from(neighbour.most);
     let others = flow.in_flight - at_once;
-    // A result that a thread waits for may be the neighbour's response.
+    // A thread that waits for a result may be waiting for the neighbour's response.
     let on_threads = flow
         .requests()
         .filter(|group| !matches!(group.activity.state, ThreadState::Future | ThreadState::Select));
@@ -85,7 +85,7 @@ pub(super) fn connections_to(neighbour: &NeighbourConnections) -> LimitedConnect
     LimitedConnections { address: neighbour.address.clone(), connections: neighbour.most }
 }
 
-/// Does each connection always carry a request, one after the other? If it carries several at once, the last one often is old.
+/// Does each connection always carry exactly one request? If it carries several at once, its last request was often sent long ago.
 fn is_always_waited_at(neighbour: &NeighbourConnections) -> bool {
     const FEWEST: u64 = 8;
     const FEW: u64 = 20;

@@ -1,4 +1,4 @@
-//! Numbers of requests in service: known answers by counts, draws and arithmetic.
+//! Tests of the number of requests in service, from counts, from draws of threads and from arithmetic, with known answers.
 
 use super::find;
 use super::station::{Queue, Station};
@@ -7,7 +7,7 @@ use crate::evidence::variant_runs::stage::{found as found_under, sentence};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 
-/// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
+/// For each sample 10 of 26 threads are drawn, among them 2 of the 4 that have a permit.
 #[test]
 fn permits_have_the_median_of_the_counts_of_all_threads_and_not_that_of_draws() {
     let draws = || {
@@ -48,7 +48,7 @@ fn the_most_certain_number_is_taken_over_all_runs_and_of_several_the_median() {
     begins([run(16.0, false), run(16.0, false), run(20.0, false)], "about 16 requests run at once");
 }
 
-/// 400/s x 8.0 ms = 3.2.
+/// By arithmetic, 400/s x 8.0 ms = 3.2 requests are in service.
 #[test]
 fn arithmetic_gives_the_number_that_draws_miss_and_never_that_of_exact_counts() {
     let groups = vec![
@@ -66,7 +66,7 @@ fn arithmetic_gives_the_number_that_draws_miss_and_never_that_of_exact_counts() 
     assert!(found_beside(vec![]).starts_with("about 3 requests run at once"));
 }
 
-/// The holder and the address may differ from run to run, and the thing that is awaited may not.
+/// From run to run the holder and the address may differ, but not the lock.
 #[test]
 fn two_locks_at_one_line_are_two_waits_and_one_lock_with_another_holder_is_one() {
     let lock = activity(ThreadState::Lock, "Shop.page:9");
@@ -82,7 +82,7 @@ fn two_locks_at_one_line_are_two_waits_and_one_lock_with_another_holder_is_one()
     assert!(!Station::default().is_same(&Station::default()), "no threads wait");
 }
 
-/// One request runs, and one is in the queue.
+/// Two clients: one request runs, and one is in the queue.
 #[test]
 fn two_clients_fill_an_executor_of_one_thread_and_a_single_one_does_not() {
     let limit = |clients: &str| {

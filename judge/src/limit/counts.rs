@@ -29,7 +29,7 @@ impl Counts {
         self.sorted.last().copied()
     }
 
-    /// The number that is exceeded in few samples: a thread that ends while the threads are listed may be counted together with its successor.
+    /// The number that few samples exceed: a thread that ends while threads are listed may be counted together with its successor.
     pub fn usual(&self) -> Option<f64> {
         let few = ((1.0 - STEADY) * self.sorted.len() as f64) as usize;
         self.sorted.iter().rev().nth(few).map(|it| it.round())
@@ -43,17 +43,17 @@ impl Counts {
         self.sorted.len() >= FEWEST_SAMPLES && share >= STEADY
     }
 
-    /// Whether the number of requests that run independently would seldom vary as little.
+    /// Whether the number of requests would seldom vary so little if they ran independently.
     pub fn vary_too_little(&self, in_flight: f64) -> bool {
         probability_of_so_little_variance(&self.sorted, in_flight).is_some_and(|it| it < SELDOM)
     }
 
-    /// Whether as many samples would seldom have the same number if requests ran independently.
+    /// Whether so many samples would seldom have the same number if requests ran independently.
     pub fn are_too_often_alike(&self, in_flight: f64) -> bool {
         probability_of_so_many_alike(&self.sorted, in_flight).is_some_and(|it| it < SELDOM)
     }
 
-    /// This number of servers, as certain as the counts allow.
+    /// `count` servers, with the certainty that these counts allow.
     pub fn servers(&self, count: f64) -> Servers {
         let is_never_exceeded = self.most().is_some_and(|most| most <= count);
         let is_exact = self.are_exact && is_never_exceeded && self.sorted.len() >= FEWEST_SAMPLES;
@@ -61,7 +61,7 @@ impl Counts {
     }
 }
 
-/// Is `count` about the median? Requests that begin or end meanwhile change an exact count by a part of it, and an estimate by one or more.
+/// Is `count` close to the median? Requests that begin or end meanwhile change an exact count slightly, and an estimate by one or more.
 pub(super) fn is_about(count: f64, median: f64, is_exact: bool) -> bool {
     let spread = (SPREAD * median).max(0.5);
     (count - median).abs() <= if is_exact { spread } else { 2.0 * spread }

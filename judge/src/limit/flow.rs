@@ -20,11 +20,11 @@ pub(super) struct Flow<'a> {
     pub in_flight: f64,
     /// Requests per second; `None` if unknown.
     pub rate_per_s: Option<f64>,
-    /// Whether the rate is that of the server's sockets because no load was sent.
+    /// Whether the rate was read from the server's sockets, because no load was sent.
     pub is_rate_estimate: bool,
     /// Cores of the machine; 0 if its CPU is full, or if the machine is unknown.
     pub cores: f64,
-    /// Requests in service by the time of a request alone; `None` if unknown, or if nearly all run.
+    /// Requests in service by the time of a request alone; `None` if unknown, or if it is about the number in flight.
     pub by_time: Option<f64>,
     /// Whether waiting threads are pinned to their carriers.
     pub are_carriers_held: bool,
@@ -78,7 +78,7 @@ impl<'a> Flow<'a> {
         groups.into_iter().max_by(|a, b| self.threads([*a]).total_cmp(&self.threads([*b])))
     }
 
-    /// The threads of a group as a queue of at most `most` requests.
+    /// The threads of a group as a queue, of at most `most` requests.
     pub fn queue(&self, group: &WaitGroup, most: f64) -> Queue {
         Queue {
             requests: self.threads([group]).min(most),
@@ -88,13 +88,13 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The place where most of the `others` wait for other threads, if they wait on threads.
+    /// The place where most of the `others` wait for other threads of this process; `None` if there is no such place.
     pub fn longest_wait(&self, others: f64) -> Option<&'a WaitGroup> {
         let waits = |it: &&WaitGroup| waits_here(&it.activity) && it.activity.has_place();
         self.largest(self.requests().filter(waits)).filter(|it| self.threads([*it]) >= MOST * others)
     }
 
-    /// Is the CPU what keeps more requests from running?
+    /// Does the CPU keep more requests from running?
     pub fn is_of_cpu(&self, running: &ThreadActivity, at_once: f64) -> bool {
         running.state.is_runnable() && at_once > self.cores - 1.0
     }
@@ -126,8 +126,8 @@ pub(super) fn threads<'g>(profile: &WaitProfile, groups: impl IntoIterator<Item 
 pub(super) fn request_share(profile: &WaitProfile, activity: &ThreadActivity) -> Option<f64> {
     let place = activity.place();
     let all = || profile.groups.iter().filter(|it| it.activity.place() == place);
-    let of_requests = threads(profile, all().filter(|it| it.role == ThreadRole::Request));
-    let share = of_requests / threads(profile, all());
+    let with_request = threads(profile, all().filter(|it| it.role == ThreadRole::Request));
+    let share = with_request / threads(profile, all());
     share.is_finite().then_some(share)
 }
 

@@ -1,7 +1,7 @@
 //! The limit of a server: the station whose servers are all taken while other requests queue for it.
 //!
-//! [`station`] is what is known of it, [`rule`] finds it, [`thresholds`] has each threshold of that rule with its reason, and `words` and
-//! `advice` have its sentences. Each other file turns one kind of evidence into a station.
+//! [`station`] describes the limit, [`rule`] finds it, [`thresholds`] gives each threshold of the rule with its reason, and `words` and
+//! `advice` phrase the result. Each other file turns one kind of evidence into a station.
 
 mod advice;
 mod alone;

@@ -1,4 +1,4 @@
-//! Limits that a queue makes, and look-alikes that are no limits: news from a queue, and requests that sleep.
+//! Tests of limits that a queue makes, and of look-alikes: threads that wait for news from a queue, and requests that sleep.
 
 use super::tests::{family, found, group, record};
 use crate::evidence::variant_runs::stage::sentence;
@@ -10,7 +10,7 @@ fn varying(state: ThreadState, place: &str, counts: &[f64]) -> WaitGroup {
     group
 }
 
-/// Threads that sleep in a loop may wait for those that do not, or for the time: samples show their line and no more.
+/// Threads that sleep in a loop may wait for other requests or for a point in time: samples show only their line.
 #[test]
 fn requests_that_sleep_are_no_limit_though_a_pool_is_full_beside_them() {
     let sleeping = || group(ThreadState::Sleep, "Limiter.acquire:12", 95.0);
@@ -33,7 +33,7 @@ fn elements_of_a_queue_that_let_requests_in_are_a_limit() {
     assert_eq!(sentence(&finding), expected);
 }
 
-/// Each sample draws some of the threads, so it may count one too many or too few of those that run.
+/// Each sample draws only some threads, so it may count one running request too many or too few.
 #[test]
 fn a_limit_shows_in_estimates_that_differ_by_one() {
     let groups = vec![
@@ -58,7 +58,7 @@ fn look_alikes_are_left_alone() {
             vec![news(ThreadState::Wait), varying(ThreadState::Running, "News.write:7", &chance)],
         ),
     ];
-    for (what, groups) in silent {
-        assert_eq!(found(&record(vec![], groups)), None, "{what}");
+    for (case, groups) in silent {
+        assert_eq!(found(&record(vec![], groups)), None, "{case}");
     }
 }

@@ -1,8 +1,8 @@
 //! The rule: the limit is the station whose servers are all taken while others queue for it.
 //!
-//! A pool of threads may be full because its threads wait for another station: both are found, and so is a full pool of connections beside a
-//! longer wait. Evidence that is more certain goes first: a pool's own counters, counts of threads, samples of threads that wait,
-//! connections that the kernel counts, and at last the time of a request alone.
+//! A pool of threads may be full because its threads wait for another station: then both are found, and so is a full pool of connections
+//! beside a longer wait. More certain evidence is preferred: first a pool's own counters, then counts of threads, samples of waiting
+//! threads, the kernel's counts of connections, and last the time of a request alone.
 
 use super::flow::Flow;
 use super::station::{KnownBy, Resource, Servers, Station};
@@ -17,7 +17,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Vec<
     let counted = if pool.is_none() { counted_in_runs(runs_of_variant, found) } else { None };
     let stations = each_once(counted, waited::in_runs(runs_of_variant));
     let starving = unfair::in_runs(runs_of_variant);
-    // A wait of which no more than its place is known is named once, with those that starve in it.
+    // If only the place of a wait is known, and requests starve in it, the finding about the starving requests names it.
     let is_starving = |(station, _): &(Station, RunsShowing)| {
         station.servers.is_none() && starving.as_ref().is_some_and(|(it, _)| it.is_same(station))
     };
@@ -37,8 +37,8 @@ pub(crate) fn in_window(record: &Record) -> Vec<Fact> {
     pool.into_iter().chain(stations).map(Station::into_fact).collect()
 }
 
-/// The counted station with the time of its wait, and the other waits, so that no two of them name one wait. A pool that counts itself is
-/// more certain than a count of the requests past the line that waits for it.
+/// The counted station with the time of its wait added, and the other waits, so that no wait is named twice. A pool's own count is more
+/// certain than a count of the requests that passed the line where others wait for it.
 fn each_once<R>(counted: Option<(Station, R)>, waited: Vec<(Station, R)>) -> Vec<(Station, R)> {
     let is_pool_of = |wait: &Station, counted: &Station| {
         counted.resource == Resource::Awaited && wait.servers.is_some() && wait.is_same(counted)
@@ -54,7 +54,7 @@ fn each_once<R>(counted: Option<(Station, R)>, waited: Vec<(Station, R)>) -> Vec
     counted.into_iter().chain(others).collect()
 }
 
-/// The station whose number of servers the most certain evidence counts.
+/// The station whose number of servers rests on the most certain evidence.
 fn counted(flow: &Flow<'_>) -> Option<Station> {
     threads::station(flow)
         .or_else(|| waits::station(flow))
@@ -72,7 +72,7 @@ fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Opti
         return None;
     }
     let are_carriers_held = found.iter().any(|it| it.rule() == Rule::PinnedCarriers);
-    // Time that passes outside the server's threads tells nothing about their number.
+    // If time passes outside the server, the time of a request does not show how many are in service.
     let is_outside = found.iter().any(|it| it.rule().limit_place() == Some(LimitPlace::Outside));
     let in_flight = runs_of_variant.requests_in_flight()?;
     let (stations, runs) = runs_of_variant.observed().each_in_most(|record| {
@@ -83,7 +83,7 @@ fn counted_in_runs(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Opti
     Some((most_certain(stations)?, runs))
 }
 
-/// The station with the median number of servers, among those with the most certain one. If another run counted more, it is an estimate.
+/// The station with the median number of servers among those with the most certain evidence; an estimate if another run counted more.
 fn most_certain(stations: Vec<Station>) -> Option<Station> {
     let known_by = stations.iter().filter_map(|it| it.servers).map(|it| it.known_by).min()?;
     let known = stations.into_iter().filter_map(|it| Some((it.servers?, it)));

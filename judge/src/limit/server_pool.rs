@@ -1,6 +1,7 @@
-//! The server's own pool of threads: full by its counters, or by arithmetic, as it can do no more than threads / service time (Little's law).
+//! The server's own pool of threads as the limit. It is full by its counters, or by arithmetic: it can handle at most threads / service
+//! time requests per second (Little's law).
 //!
-//! Counters overrule the arithmetic, because a throughput can come near a ceiling by chance.
+//! Counters overrule the arithmetic, because a throughput can come near that ceiling by chance.
 
 use super::flow::{requests, threads};
 use super::station::{InService, KnownBy, Resource, Servers, Station};
@@ -64,7 +65,7 @@ mod tests {
         found.into_iter().find(|it| it.rule() == Rule::PoolCeiling)
     }
 
-    /// 400 clients on Tomcat's 200 threads, as measured.
+    /// The measured record of 400 clients on Tomcat's 200 threads.
     fn platform() -> Record {
         with_pool(run(3961.0, 50.2, 100.6, 0.9), Some(200), 223)
     }
@@ -183,8 +184,8 @@ mod tests {
             ),
             ("a fast page", "clients: 400", with_pool(run(60_000.0, 0.05, 6.0, 1.5), Some(200), 223)),
         ];
-        for (what, load, record) in silent {
-            assert_eq!(found(find, load, record), None, "{what}");
+        for (case, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{case}");
         }
     }
 }

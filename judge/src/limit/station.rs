@@ -39,7 +39,7 @@ pub struct Station {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Resource {
-    /// Whatever the activity of the queue names: a lock, permits, a result, another service. Without a queue, nothing names it.
+    /// Whatever the activity of the queue names: a lock, permits, a result, another service. Unnamed if there is no queue.
     #[default]
     Awaited,
     /// The clients of the load, each of which waits for its response: the server has room for more.
@@ -149,13 +149,13 @@ impl Servers {
         Self { count, known_by }
     }
 
-    /// Whether no more requests than these can be, or ever were, in service at once.
+    /// Whether at no time more requests than these can be, or were, in service.
     pub(super) const fn is_exact(self) -> bool {
         matches!(self.known_by, KnownBy::Gauge | KnownBy::Count)
     }
 }
 
-/// Does a thread with this activity wait for a notification or an element, which may stand for anything?
+/// Does a thread with this activity wait for a notification or an element? Either may stand for anything.
 pub(super) const fn is_condition(activity: &ThreadActivity) -> bool {
     matches!(activity.state, ThreadState::Wait | ThreadState::Queue)
 }
@@ -173,7 +173,7 @@ impl Station {
         self.queue.as_ref()?.activity.as_ref()
     }
 
-    /// Adds how long requests wait here, which samples show beside the number that is served.
+    /// Adds the time that requests wait here, as sampled, to the counted number of servers.
     pub(super) fn add_time(&mut self, wait: Self) {
         self.service_time_ms = wait.service_time_ms;
         if let Some(queue) = &mut self.queue {
@@ -187,12 +187,12 @@ impl Station {
         self.wait().is_some() && place(self) == place(other)
     }
 
-    /// How long a request is in service, by Little's law.
+    /// The service time of a request, by Little's law.
     pub(crate) fn service_ms(&self) -> Option<f64> {
         Some(self.servers?.count * 1_000.0 / self.rate_per_s?)
     }
 
-    /// The kind of finding that this station is: what is known of it decides.
+    /// The kind of finding that this station is, which depends on what is known about it.
     pub(crate) fn into_fact(self) -> Fact {
         match (&self.resource, self.servers) {
             (Resource::Clients, _) => Fact::ClientCeiling(self),

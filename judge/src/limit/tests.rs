@@ -1,4 +1,4 @@
-//! Known answers, and look-alikes that are no limits.
+//! Tests of the rule for limits: known answers, and look-alikes that are not limits.
 
 use super::station::{InService, KnownBy, LimitedThreads, Queue, Resource, Servers, Station};
 use super::{find, in_window};
@@ -24,7 +24,7 @@ pub(super) fn activity(state: ThreadState, place: &str) -> ThreadActivity {
     ThreadActivity { state, application: Some(place.to_owned()), ..ThreadActivity::default() }
 }
 
-/// Threads that sleep at one place; the samples take their `working` numbers in turn.
+/// A family of threads that sleep at one place; the samples take their numbers of working threads from `working` in turn.
 pub(super) fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> ThreadFamily {
     let sample = |at: usize| FamilySample {
         threads: 20,
@@ -70,7 +70,7 @@ pub(super) fn found_after(record: &Record, others: &[Finding]) -> Option<Finding
     found_in_runs(&records, others).into_iter().find(|it| it.rule() == Rule::ConcurrencyLimit)
 }
 
-/// All limits in these runs.
+/// All limits that the rule finds in these runs.
 pub(super) fn found_in_runs(records: &[Record], others: &[Finding]) -> Vec<Finding> {
     let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
         loads: [{name: load, clients: 100, duration: 10s}]\n";
@@ -78,7 +78,7 @@ pub(super) fn found_in_runs(records: &[Record], others: &[Finding]) -> Vec<Findi
     find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records), others)
 }
 
-/// The limit in a window without a load.
+/// The limit that the rule finds in a window without a load.
 pub(super) fn found_in_window(record: &Record) -> Option<Station> {
     in_window(record).into_iter().find_map(|fact| match fact {
         Fact::ConcurrencyLimit(station) => Some(station),
@@ -176,7 +176,7 @@ fn estimates_are_no_counts() {
     );
 }
 
-/// The samples do not know the code of this pool: its threads wait for a notification.
+/// The probe does not know this pool's code, so its threads seem to wait for a notification.
 #[test]
 fn a_pool_that_counts_itself_is_named_once_and_not_as_a_number_of_requests_as_well() {
     let groups =
@@ -218,7 +218,7 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
     assert_eq!(sentence(&finding), expected);
 }
 
-/// Spring's `ConcurrencyThrottleSupport`: callers wait in `wait`, and callers that are let in wait for a result.
+/// In Spring's `ConcurrencyThrottleSupport` callers wait in `wait`, and callers that were let in wait for a result.
 #[test]
 fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let_in() {
     let throttled = |awaited: Vec<f64>| {
@@ -242,7 +242,7 @@ fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let
     assert_eq!(found(&record(vec![], news)), None, "news of which some wait for a result");
 }
 
-/// `synchronized` on virtual threads of Java 21: the running thread and the next one in line hold both carriers.
+/// `synchronized` on virtual threads of Java 21, where the running thread and the next one in line hold both carriers.
 #[test]
 fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_carriers_are() {
     let groups = vec![
@@ -313,7 +313,7 @@ fn without_a_load_the_sockets_show_how_many_are_in_flight() {
     );
 }
 
-/// Vert.x' WebClient has five connections for each host; its requests are on no thread.
+/// Vert.x' WebClient has five connections per host, and its requests occupy no thread.
 #[test]
 fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_without_a_thread() {
     let five = NeighbourConnections {
@@ -352,8 +352,8 @@ fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_withou
         ("stamps that show nothing", NeighbourConnections { waiting: 2, ..five.clone() }, vec![]),
         ("requests that run on threads", five.clone(), vec![group(ThreadState::Sleep, "Shop.page:9", 90.0)]),
     ];
-    for (what, neighbour, groups) in silent {
-        assert_eq!(found(&with(neighbour, groups)), None, "{what}");
+    for (case, neighbour, groups) in silent {
+        assert_eq!(found(&with(neighbour, groups)), None, "{case}");
     }
     let mut full = with(five, vec![]);
     full.cost.iter_mut().for_each(|cost| cost.machine_cpu_cores = 1.95);
@@ -377,7 +377,7 @@ fn look_alikes_are_left_alone() {
     let mut connected = family("exec-*", &[10.0], Some(("ThreadPoolExecutor", 200, 200)));
     connected.request_share = 1.0;
     let wait_for_one = group(ThreadState::Pool, "Shop.page:9", 90.0);
-    // Within 10 %, as 40 of 100 vary by chance.
+    // Counts of about 40 of 100 vary by 10 % by chance.
     let mut many = family("exec-*", &[40.0, 44.0, 36.0, 43.0, 37.0], None);
     many.request_share = 1.0;
     let mut drawn = family("exec-*", &[0.0, 1.0, 2.0, 1.0], None);
@@ -416,8 +416,8 @@ fn look_alikes_are_left_alone() {
             ],
         ),
     ];
-    for (what, families, groups) in silent {
-        assert_eq!(found(&record(families, groups)), None, "{what}");
+    for (case, families, groups) in silent {
+        assert_eq!(found(&record(families, groups)), None, "{case}");
     }
 }
 

@@ -1,7 +1,7 @@
-//! Threads of one name as a station: the same number of them works in nearly every sample while more requests are in flight.
+//! A group of threads with one name as the limit: in nearly every sample the same number of them works while more requests are in flight.
 //!
-//! Threads of the application's own jobs work all the time too, so threads of requests are recognised by the server's frames, by the tasks
-//! that their executor completes, or by how often they begin to wait.
+//! Threads of background jobs also work all the time. Threads that serve requests differ from them by the server's frames on their stacks,
+//! by the number of tasks that their executor completes, or by how often they begin to wait.
 
 use super::counts::{Counts, inside, is_about};
 use super::flow::{Flow, waits_here};
@@ -19,7 +19,8 @@ pub(super) fn is_full(executor: &Executor, working: f64) -> bool {
     working >= NEARLY_ALL * f64::from(executor.size)
 }
 
-/// The threads that let in fewest. Among equals those that read what the others send, because a neighbour may be in the same process.
+/// The group of threads that lets in the fewest requests. Among equals, threads that read from a socket come first: if the neighbour runs
+/// in the same process, its threads are what these wait for.
 pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
     let found = flow.jvm.thread_families.iter().filter_map(|it| station_of_family(it, flow));
     let found: Vec<(f64, Station)> = found.filter_map(|it| Some((it.servers?.count, it))).collect();
@@ -32,14 +33,14 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
 
 fn station_of_family(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Station> {
     let executor = family.executor.as_ref();
-    // A client's own reader thread reads the responses for all, and stays in its read call while nothing comes.
+    // A client's reader thread reads the responses for all requests and stays in its read call while nothing arrives.
     let may_read_for_all =
         family.activity.state == ThreadState::Socket && executor.is_none() && family.request_share < MOST;
     let servers = steady(family, flow).filter(|_| !may_read_for_all)?;
     let at_once = servers.count;
     let others = flow.in_flight - at_once;
     let wait = flow.longest_wait(others).map(|it| flow.queue(it, others));
-    // Where other threads of the same name wait for something, that is the limit.
+    // If other threads of the same name wait for something, that wait is the limit.
     let is_behind = executor.is_none_or(|it| !is_full(it, at_once))
         && (family.is_virtual || family.request_share >= MOST)
         && wait.as_ref().is_some_and(|it| !it.is_condition());
@@ -66,12 +67,12 @@ fn station_of_family(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Station> 
     })
 }
 
-/// The number of threads that work in nearly all samples; `None` if it varies, or if it may be steady by chance.
+/// The number of threads that work in nearly all samples; `None` if it varies, or if it might be steady by chance.
 fn steady(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Servers> {
     let counts = counts(family);
     let median = counts.median().filter(|it| *it >= 0.5 && counts.are_steady())?;
     let size = family.executor.as_ref().filter(|it| is_full(it, median)).map(|it| f64::from(it.size));
-    // A few samples may be alike by chance, but not if the time of a request alone gives the same number.
+    // A few samples may be equal by chance, but hardly if the time of a request alone gives the same number.
     let is_by_time = || flow.by_time.is_some_and(|it| is_about(it, median, false));
     let is_one = counts.are_exact && median <= 1.0;
     let is_limit = size.is_some() || is_one || counts.vary_too_little(flow.in_flight) || is_by_time();
@@ -80,7 +81,7 @@ fn steady(family: &ThreadFamily, flow: &Flow<'_>) -> Option<Servers> {
     servers.or_else(|| Some(counts.servers(counts.usual()?))).filter(|_| is_limit)
 }
 
-/// Working threads in each sample; estimates only if too few exact counts remain.
+/// The number of working threads in each sample; includes estimates only if there are too few exact counts.
 fn counts(family: &ThreadFamily) -> Counts {
     let samples = inside(&family.samples);
     let exact: Vec<f64> = samples.iter().filter(|it| !it.is_estimate).map(|it| it.working).collect();
@@ -111,11 +112,11 @@ fn serves(family: &ThreadFamily, flow: &Flow<'_>, at_once: f64) -> bool {
         (Some(_), None, None) => is_queue_filled,
         (None, ..) => false,
     };
-    // The sockets' rate counts a request of several segments several times.
+    // The rate from the sockets counts a request of several segments more than once.
     by_rate || (flow.rate_per_s.is_none() || flow.is_rate_estimate) && is_like_demand()
 }
 
-/// Do about as many requests wait for results as threads work on results?
+/// Do about as many requests wait for a result as there are threads that work on results?
 fn is_awaited(flow: &Flow<'_>, at_once: f64) -> bool {
     let awaiting = flow.threads(flow.requests().filter(|it| awaits(it)));
     at_once >= 2.0 && AWAITED_PER_THREAD.contains(&(awaiting / at_once))

@@ -1,7 +1,8 @@
-//! Waits in which most requests are fast and a few starve for seconds, for a lock, a permit or a connection that the others pass on among
-//! themselves: whoever comes at the right moment goes first.
+//! Waits in which most requests are fast and a few starve for seconds, because a lock, a permit or a connection goes to whoever comes at
+//! the right moment.
 //!
-//! In a queue that serves in order of arrival all wait about equally long. Requests that are slow by themselves spend their time elsewhere.
+//! In a queue that serves in order of arrival, all wait about equally long. Requests that are slow by themselves spend their time
+//! elsewhere.
 
 use super::station::{Station, Tail};
 use super::thresholds::MOST;
@@ -12,19 +13,19 @@ use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_stats::request_time::request_time;
 
-/// The slowest hundredth of the requests must take this long: "seconds" ...
+/// The slowest hundredth of the requests must take at least this long, so that their wait lasts "seconds".
 const SLOW_MS: f64 = 1_000.0;
-/// ... and this many times the median.
+/// The slowest hundredth must take at least this many times as long as the median.
 const TIMES_MEDIAN: f64 = 20.0;
 
-/// The wait of the typical run, if requests starve in most of them.
+/// The wait in the typical run, if requests starve in most runs.
 pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
-    // Requests of different kinds take different times, and each kind may have a lock of its own.
+    // Different kinds of request take different times, and each kind may have its own lock.
     let is_one_kind = runs_of_variant.load.more_requests.is_empty();
     runs_of_variant.observed().in_most(in_run).filter(|_| is_one_kind)
 }
 
-/// The longest wait for other requests, if the mean, which is mostly that of the slow requests, is mostly spent in such waits.
+/// The longest wait for other requests, if such waits make up most of the mean, which the slow requests dominate.
 fn in_run(record: &Record) -> Option<Station> {
     let (load, _) = record.observed_window()?;
     let times = load.service_time_ms.filter(|it| it.p99 >= SLOW_MS && it.p99 >= TIMES_MEDIAN * it.p50)?;
@@ -36,7 +37,7 @@ fn in_run(record: &Record) -> Option<Station> {
     Some(Station { tail, ..waited::in_part(&[record], &time, longest) })
 }
 
-/// Does one request get what another one gives back?
+/// Does one request get what another request gives back?
 const fn is_handed_on(state: ThreadState) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore};
     matches!(state, Lock | Monitor | Pool | Queue | Semaphore)
@@ -138,8 +139,8 @@ mod tests {
             ("more wait than there are requests", with(ThreadState::Monitor, 190.0, 13.0, 3_400.0)),
             ("the slow ones seldom wait for others", with(ThreadState::Monitor, 40.0, 13.0, 3_400.0)),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 100", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 100", record), None, "{case}");
         }
         let two_kinds = "clients: 100, request: [/fast, /slow]";
         assert_eq!(

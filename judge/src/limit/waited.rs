@@ -1,7 +1,7 @@
-//! The waits of requests, for whatever others hold, send or do, even where nobody knows how many are served at once.
+//! Finds what requests wait for: whatever others hold, send or do, even if nobody knows how many are served at once.
 //!
-//! Samples of threads show how long requests wait and where; the longest wait is named. Counters of pools show how many are served, also
-//! where the samples do not know the pool's code. A full pool that the sampled wait does not name is a wait of its own.
+//! Samples of threads show how long requests wait and where; the longest wait is named. Counters of pools show how many are served, even if
+//! the probe does not know the pool's code. A full pool other than the sampled wait is named as a second wait.
 
 use super::connections;
 use super::flow::{request_share, requests, threads};
@@ -15,7 +15,7 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, Thread
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::request_time::request_time;
 
-/// The waits in the runs of a variant, and how many of them show each.
+/// The waits in the runs of a variant, each with the number of runs that show it.
 pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Vec<(Station, RunsShowing)> {
     let sampled = sampled_in_runs(runs_of_variant);
     let counted = runs_of_variant.observed().in_most(|run| {
@@ -35,7 +35,7 @@ pub(super) fn in_window(record: &Record) -> Vec<Station> {
     sampled.into_iter().chain(counted).collect()
 }
 
-/// Does `sampled` name this pool, or its library? In the latter case a pool that it does not name keeps other threads waiting.
+/// Does `sampled` name this pool, or the library that it belongs to?
 fn names_pool(sampled: &Station, counted: &Station) -> bool {
     let Resource::ConnectionPool(pool) = &counted.resource else { return false };
     let library = sampled.wait().and_then(connections::awaited_library);
@@ -45,19 +45,19 @@ fn names_pool(sampled: &Station, counted: &Station) -> bool {
 
 fn sampled_in_runs(runs_of_variant: &VariantRuns<'_>) -> Option<(Station, RunsShowing)> {
     let runs = &runs_of_variant.runs;
-    // Threads of an unknown server may be jobs of the application, and their waits delay no request.
+    // Threads of an unknown server may be background jobs, whose waits delay no request.
     let time = request_time(runs).filter(|time| time.counted == ThreadRole::Request)?;
-    let of_runs: Vec<RequestTime> = runs.iter().filter_map(|run| request_time(&[run])).collect();
+    let per_run: Vec<RequestTime> = runs.iter().filter_map(|run| request_time(&[run])).collect();
     let keeps_carriers =
         |it: &ThreadActivity| it.state == ThreadState::File && file_io::find(runs_of_variant).is_some();
     let mut waits =
-        time.parts.iter().filter(|part| is_long(&time, part) && is_certain(&time, &of_runs, part));
+        time.parts.iter().filter(|part| is_long(&time, part) && is_certain(&time, &per_run, part));
     let part = waits.find(|part| !keeps_carriers(&part.activity))?;
     let shows = |run: &&RequestTime| {
         let same = run.parts.iter().filter(|it| it.activity.place() == part.activity.place());
         run.least_share(same.map(|it| it.time.ms).sum()) >= AT_ONE_PLACE
     };
-    let showing = RunsShowing::new(of_runs.iter().filter(shows).count(), time.runs as usize);
+    let showing = RunsShowing::new(per_run.iter().filter(shows).count(), time.runs as usize);
     (2 * showing.showing >= showing.complete).then(|| (in_part(runs, &time, part), showing))
 }
 
@@ -73,23 +73,23 @@ pub(super) fn in_part(runs: &[&Record], time: &RequestTime, part: &RequestTimePa
     }
 }
 
-/// Do requests wait there for others, and for long?
+/// Do requests wait there for others, and for a large part of their time?
 fn is_long(time: &RequestTime, part: &RequestTimePart) -> bool {
     let waits = part.activity.has_place() && part.activity.state.waits_for_others();
     waits && time.least_share(part.time.ms) >= AT_ONE_PLACE
 }
 
-/// Is the wait no chance, in all runs together or in each of them?
-fn is_certain(time: &RequestTime, of_runs: &[RequestTime], part: &RequestTimePart) -> bool {
+/// Is the wait more than chance, in all runs together or in each of them?
+fn is_certain(time: &RequestTime, per_run: &[RequestTime], part: &RequestTimePart) -> bool {
     let is_sure = |time: &RequestTime, it: &RequestTimePart| {
         it.activity.place() == part.activity.place()
             && it.time.interval.is_some_and(|interval| time.least_share(interval.low) >= AT_LEAST)
     };
-    is_sure(time, part) || of_runs.iter().all(|run| run.parts.iter().any(|it| is_sure(run, it)))
+    is_sure(time, part) || per_run.iter().all(|run| run.parts.iter().any(|it| is_sure(run, it)))
 }
 
-/// In a window without a load: the share of the threads with a request that wait at one place for what other threads of the process hold.
-/// Whether a much-read database limits a service shows only under a load.
+/// The place at which the largest share of the threads with a request waits for something that other threads of the process hold, in a
+/// window without a load. Waits for other services do not count, because only a load shows whether they limit anything.
 fn sampled_in_window(record: &Record) -> Option<Station> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref();
     let profile = profile.filter(|it| it.samples as usize >= FEWEST_SAMPLES_OF_WAITS)?;
@@ -101,7 +101,7 @@ fn sampled_in_window(record: &Record) -> Option<Station> {
     (waiting >= FEWEST_QUEUED.max(AT_ONE_PLACE * in_flight)).then_some(station)
 }
 
-/// The station that threads with this activity wait for: a pool if one counts about as many, or whatever they name.
+/// The station that threads with this activity wait for: a pool if it counts about as many waiting, else whatever the activity names.
 fn waited(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Station {
     let profile = runs.iter().find_map(|run| run.jvm.as_ref()?.wait_profile.as_ref());
     let queue = Queue {

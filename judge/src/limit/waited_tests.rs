@@ -1,4 +1,4 @@
-//! Known answers.
+//! Tests of the waits of requests, with known answers.
 
 use super::waited;
 use crate::evidence::variant_runs::VariantRuns;
@@ -24,7 +24,7 @@ fn found_waits(runs_of_variant: &VariantRuns<'_>) -> Vec<Finding> {
     waits.map(|(station, runs)| runs_of_variant.finding(station.into_fact(), runs)).collect()
 }
 
-/// 80 requests per second of 500 ms each: 40 in flight.
+/// A record of 80 requests per second of 500 ms each, 40 of them in flight.
 fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> Record {
     let activity = ThreadActivity {
         state,
@@ -248,7 +248,7 @@ fn a_full_pool_is_named_with_the_line_that_waits_for_it() {
     assert!(!sentence.contains("agroal"), "{sentence}");
 }
 
-/// The samples do not know the code of this pool: its threads wait for a notification.
+/// The probe does not know this pool's code, so its threads seem to wait for a notification.
 #[test]
 fn a_pool_whose_code_is_not_known_is_the_one_for_which_as_many_threads_wait() {
     let beside = |queued| {
@@ -267,7 +267,7 @@ fn a_pool_whose_code_is_not_known_is_the_one_for_which_as_many_threads_wait() {
     assert!(sentence(&most_without_thread).starts_with("all 10 connections of ftp are in use"));
 }
 
-/// A lock is what the samples call it, whatever pool is full beside it.
+/// A wait for a lock keeps its name, whichever pool is full at the same time.
 #[test]
 fn a_full_pool_is_not_what_threads_at_a_lock_or_at_known_code_wait_for_and_is_named_beside_them() {
     let pool = |queued| vec![pool_of(PoolKind::Hikari, "orders", 10, queued)];
@@ -284,7 +284,7 @@ fn a_full_pool_is_not_what_threads_at_a_lock_or_at_known_code_wait_for_and_is_na
          is held at shop.Orders.save:88"
     );
     assert!(orders.starts_with("all 10 connections of orders are in use"), "{orders}");
-    // As many wait for a notification as for the pool, but threads that wait for the pool are known by its code.
+    // As many threads wait for a notification as for the pool, but the probe knows the pool's code and would name it.
     let mut known = with(ThreadState::Wait, "shop.Condition", 22.0, ThreadRole::Request);
     let jvm = known.jvm.as_mut().expect("it was read");
     jvm.pools = pool(16);
@@ -298,7 +298,7 @@ fn a_full_pool_is_not_what_threads_at_a_lock_or_at_known_code_wait_for_and_is_na
     assert!(orders.starts_with("all 10 connections of orders are in use"), "{orders}");
 }
 
-/// Both wait for what others hold, so that two findings of a live window do not take turns.
+/// Both waits are for something that others hold, so both are named; otherwise the findings of a live window would alternate.
 #[test]
 fn without_a_load_a_full_pool_is_named_beside_a_longer_wait_for_a_lock() {
     let groups = vec![
@@ -328,8 +328,8 @@ fn without_a_load_look_alikes_are_left_alone() {
         ("less than a fifth", vec![request(Lock, LOCK, place, 19.0), request(Running, "", place, 81.0)]),
         ("nobody", Vec::new()),
     ];
-    for (what, groups) in silent {
-        assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{what}");
+    for (case, groups) in silent {
+        assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{case}");
     }
     let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
     few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
@@ -338,7 +338,7 @@ fn without_a_load_look_alikes_are_left_alone() {
 
 #[test]
 fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_complete() {
-    // 40 requests in flight sleep; more threads wait for a lock, in requests that timed out before the window.
+    // The 40 requests in flight sleep; the other threads wait for a lock in requests that timed out before the window.
     let stuck = |threads| {
         let mut record = with(ThreadState::Sleep, "", 40.0, ThreadRole::Request);
         let profile = record.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
@@ -347,7 +347,7 @@ fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_comp
     };
     assert_eq!(stuck(80.0), None);
     assert_eq!(stuck(11.0), None, "as few as might be chance");
-    // Where all threads wait, chance finds a few too many.
+    // If all requests wait, samples may by chance count a few threads too many.
     let lock = found_in_state(ThreadState::Lock, 44.0).expect("a finding");
     assert!(
         sentence(&lock)
@@ -370,7 +370,7 @@ fn look_alikes_are_left_alone() {
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
 }
 
-/// 80 requests per second of 500 ms each: 40 in flight.
+/// A record of 80 requests per second of 500 ms each, 40 of them in flight.
 fn with_pools(pools: Vec<Pool>) -> Record {
     let mut record = run(80.0, 50.1, 500.0, 0.2);
     record.jvm = Some(JvmReadings { pools, ..JvmReadings::default() });
@@ -392,7 +392,7 @@ fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
     assert!(advice(&finding).contains("hikari.maximum-pool-size"));
 }
 
-/// A job of the application itself waits now and then for the only connection of a pool.
+/// A background job waits now and then for the only connection of its pool.
 #[test]
 fn a_full_pool_for_which_few_wait_is_no_limit_and_of_several_the_one_with_most_waiters_is_named() {
     let of_jobs = || pool("jobs", 1, 1, 2);
@@ -409,7 +409,7 @@ fn pools_that_keep_few_waiting_are_left_alone() {
         ("a pool with free connections", with_pools(vec![pool("shop", 10, 6, 0)])),
         ("no probe", run(80.0, 50.1, 500.0, 0.2)),
     ];
-    for (what, record) in silent {
-        assert_eq!(found(find, "clients: 40", record), None, "{what}");
+    for (case, record) in silent {
+        assert_eq!(found(find, "clients: 40", record), None, "{case}");
     }
 }

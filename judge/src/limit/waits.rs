@@ -1,4 +1,4 @@
-//! Requests with threads of their own, most of which wait at one place for those that are in service.
+//! Requests that have a thread each, most of which wait at one place for the requests in service.
 
 use super::connections;
 use super::counts::{Counts, inside};
@@ -29,9 +29,9 @@ pub(super) fn station(flow: &Flow<'_>) -> Option<Station> {
         || counts.vary_too_little(flow.in_flight) || counts.are_too_often_alike(flow.in_flight);
     let is_steady = counts.are_steady() && counts.median() >= Some(1.0) && is_no_chance();
     let count = match queue.is_condition() {
-        // News of any kind is waited for like this; it is a limit only if the number of running requests is steady.
+        // Threads wait like this for news of any kind, so it is a limit only if the number of running requests is steady.
         true => counts.median().filter(|_| is_steady)?,
-        // A draw of few threads may miss some of those that run; a count of all does not.
+        // A draw of few threads may miss some of the running ones; a count of all threads does not.
         false => exact.median().unwrap_or(running).round().max(1.0),
     };
     let is_near = |by_time: &f64| is_about_as_many(*by_time, count) || (by_time - count).abs() <= 1.0;
@@ -61,13 +61,12 @@ pub(super) fn awaits(group: &WaitGroup) -> bool {
     group.activity.state == ThreadState::Future && waits_here(&group.activity)
 }
 
-/// Does a request run in this group, or another thread on its behalf?
+/// Is the request of this group in service, on its own thread or on another one that works on its result?
 fn is_in_service(group: &WaitGroup) -> bool {
     !waits_here(&group.activity) || awaits(group)
 }
 
-/// Can what requests wait for keep others from running? A full connection pool does not count here, because its own readings name it and its
-/// size.
+/// Can the awaited thing keep other requests from running? Not a full pool of connections, which its own readings name with its size.
 fn is_limiting(group: &WaitGroup, flow: &Flow<'_>) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore, Wait};
     match group.activity.state {
@@ -77,8 +76,8 @@ fn is_limiting(group: &WaitGroup, flow: &Flow<'_>) -> bool {
     }
 }
 
-/// Requests in service in each sample. Groups of threads come from a draw, so their counts are estimates; if all threads that requests run on
-/// were counted, the counts are exact.
+/// The number of requests in service in each sample. Groups of threads come from a draw and give estimates; the counts are exact if all
+/// threads that requests run on were counted.
 fn in_samples(flow: &Flow<'_>, exact: &[f64]) -> Counts {
     let is_let_in = |it: &&WaitGroup| awaits(it) || it.activity.state == ThreadState::Carrier;
     let uncounted = flow.threads(flow.requests().filter(is_let_in));
@@ -92,11 +91,11 @@ fn in_samples(flow: &Flow<'_>, exact: &[f64]) -> Counts {
     Counts::new(inside(&drawn).to_vec(), false)
 }
 
-/// Working threads in each sample in which all threads that requests run on were counted.
+/// The number of working threads in each sample in which all threads that requests run on were counted.
 fn exact(families: &[ThreadFamily]) -> Vec<f64> {
-    let of_requests: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
-    let samples = of_requests.first().map_or(0, |it| it.samples.len());
-    let at = |sample: usize| of_requests.iter().filter_map(move |it| it.samples.get(sample));
-    let counted = (0..samples).filter(|it| at(*it).all(|of| !of.is_estimate));
-    counted.map(|it| at(it).map(|of| of.working).sum()).collect()
+    let serving: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
+    let samples = serving.first().map_or(0, |it| it.samples.len());
+    let at = |sample: usize| serving.iter().filter_map(move |it| it.samples.get(sample));
+    let counted = (0..samples).filter(|it| at(*it).all(|family| !family.is_estimate));
+    counted.map(|it| at(it).map(|family| family.working).sum()).collect()
 }

@@ -1,12 +1,12 @@
 use super::station::{ConnectionPool, KnownBy, LimitedThreads, Resource, Servers, Station};
 use super::threads::is_full;
-use crate::words::activity::{line, what};
+use crate::words::activity::{activity_words, line};
 use crate::words::finding::Words;
 use threadcount_model::figures::{as_shown, milliseconds as ms, percent, plural, rate, whole};
 use threadcount_model::record::thread_family::Executor;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// From this share on, all requests in service are at one place.
+/// From this share on, the sentence says that all requests in service are at one place.
 const ALL_AT: f64 = 0.95;
 
 impl Words for Station {
@@ -26,7 +26,7 @@ impl Words for Station {
 }
 
 impl Station {
-    /// The threads in whose queue the other requests are; `None` if these wait on threads of their own.
+    /// The threads whose queue the other requests are in; `None` if these requests wait on threads of their own.
     pub(crate) fn queue_name(&self) -> Option<String> {
         if self.resource == Resource::ServerPool {
             return Some("the pool".to_owned());
@@ -57,7 +57,7 @@ impl Station {
                 )
             }
             (Resource::ServerPool, _) => {
-                let waiting = self.in_service.as_ref().map(|it| what(&it.activity));
+                let waiting = self.in_service.as_ref().map(|it| activity_words(&it.activity));
                 let waiting = waiting.map_or_else(String::new, |it| format!(", most of them {it}"));
                 format!("all {number} pool threads are busy{waiting}{arithmetic}")
             }
@@ -81,7 +81,7 @@ impl Station {
         }
     }
 
-    /// Whether requests sleep until their turn: what lets them go on counts time, not requests.
+    /// Whether requests sleep until their turn, so that a limiter admits them by time and not by number.
     fn is_paced(&self) -> bool {
         self.wait().is_some_and(|it| it.state == ThreadState::Sleep)
     }
@@ -94,8 +94,8 @@ impl Station {
         mean.map_or(count, |mean| format!("{mean:.1}"))
     }
 
-    /// `20 / 50.0 ms = 400/s`. For the server's pool its maximum, if the fastest request shows that: it includes the way to the client, so a
-    /// request holds its thread no longer than that.
+    /// The arithmetic of the limit: `20 / 50.0 ms = 400/s`. For the server's pool it is the pool's maximum if the fastest request shows it;
+    /// that request's time includes the way to the client, so it holds its thread for no longer.
     fn arithmetic(&self) -> Option<String> {
         let (count, rate_per_s) = (self.servers?.count, self.rate_per_s?);
         let (service_ms, number) = (self.service_ms()?, self.number());
@@ -113,23 +113,24 @@ impl Station {
         line(&self.in_service.as_ref()?.activity)
     }
 
-    /// `all at Elastic.load:6`; what blocks event loops as well.
+    /// The place of the requests in service: `all at Elastic.load:6`, with the blocking call if they are event loops.
     fn at(&self) -> Option<String> {
         let (place, in_service) = (self.place()?, self.in_service.as_ref()?);
         let is_one = self.servers.is_some_and(|it| it.count < 1.5);
         let share = if in_service.share >= ALL_AT { "all" } else { "most" };
         let share = Some(share).filter(|_| !is_one);
-        let doing = self.threads().filter(|it| it.is_event_loop).map(|_| what(&in_service.activity));
+        let doing =
+            self.threads().filter(|it| it.is_event_loop).map(|_| activity_words(&in_service.activity));
         let words = [share, doing.as_deref(), Some("at"), Some(place)];
         Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "))
     }
 
-    /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`; without a load the share
-    /// of the threads.
+    /// The wait as the whole fact: `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at
+    /// shop.Orders.find:42`. Without a load, the share of the threads that wait.
     fn time_waiting(&self) -> String {
         let (Some(queue), Some(wait)) = (&self.queue, self.wait()) else { return String::new() };
         let place = line(wait).unwrap_or("a place without a frame of the application");
-        let waits = what(wait);
+        let waits = activity_words(wait);
         if let Some((share, spent, all)) = self.time_spent() {
             return format!("requests spend {share} of their time {waits}: {spent} of {all}, at {place}");
         }
@@ -140,22 +141,22 @@ impl Station {
         )
     }
 
-    /// The share of their time for which requests wait, that time, and all of it.
+    /// The share of their time that requests wait, that time, and their whole time.
     fn time_spent(&self) -> Option<(String, String, String)> {
         let (time, service_ms) = self.queue.as_ref()?.time.zip(self.service_time_ms)?;
-        // By chance there are a few more threads than requests; if there are many more, the rule finds nothing.
+        // By chance a few more threads than requests may be sampled; if there were many more, the rule would find nothing.
         let spent_ms = time.ms.min(service_ms);
         Some((percent(spent_ms / service_ms), ms(spent_ms), ms(service_ms)))
     }
 
-    /// `Requests spend 75 % of their time there: 375 ms of 500 ms`, where the fact is the number that is served.
+    /// The time of the wait for a fact that names the number of servers: `Requests spend 75 % of their time there: 375 ms of 500 ms`.
     fn time_there(&self) -> Option<String> {
         let is_counted = self.resource == Resource::Awaited && self.servers.is_some();
         let (share, spent, all) = self.time_spent().filter(|_| is_counted)?;
         Some(format!("Requests spend {share} of their time there: {spent} of {all}"))
     }
 
-    /// `all 10 connections of Pool (shop) are in use in 100 % of its readings, and 31 wait for one`.
+    /// The counters of a connection pool: `all 10 connections of Pool (shop) are in use in 100 % of its readings, and 31 wait for one`.
     fn in_use(&self, all: &str, pool: &ConnectionPool) -> String {
         format!(
             "{all} {} connections of {} are in use in {} of its readings, and {} wait for one",
@@ -177,7 +178,7 @@ impl Station {
         }
     }
 
-    /// Where the requests are that are not in service.
+    /// Says where the requests are that are not in service.
     fn others(&self) -> Option<String> {
         match (&self.resource, self.servers) {
             (Resource::ServerPool, _) => {
@@ -191,7 +192,7 @@ impl Station {
         }
     }
 
-    /// `90 are waiting for a permit of a Semaphore at Shop.page:9`.
+    /// The place of the queue: `90 are waiting for a permit of a Semaphore at Shop.page:9`.
     fn waiting(&self) -> Option<String> {
         let queue = self.queue.as_ref()?;
         let Some(wait) = &queue.activity else {
@@ -203,13 +204,13 @@ impl Station {
             let others = whole(others);
             return Some(format!(
                 "Threads {}{at} keep their carriers, and {others} wait for a carrier",
-                what(wait)
+                activity_words(wait)
             ));
         }
-        Some(format!("{} are {}{at}", whole(queue.requests), what(wait)))
+        Some(format!("{} are {}{at}", whole(queue.requests), activity_words(wait)))
     }
 
-    /// `Its ThreadPoolExecutor has room for 184 more, so its size is not the limit`.
+    /// The free threads of an executor that is not full: `Its ThreadPoolExecutor has room for 184 more, so its size is not the limit`.
     fn room(&self) -> Option<String> {
         let (executor, at_once) = (self.executor_with_room()?, self.servers?.count);
         let room = whole(f64::from(executor.size) - at_once);
@@ -226,7 +227,8 @@ impl Station {
         self.threads()?.executor.as_ref().filter(|it| !is_full(it, at_once))
     }
 
-    /// `on 5 connections to 10.0.0.7:9000` if each carries one of the requests, or else `5 connections to 10.0.0.7:9000 are in use`.
+    /// The connections to a neighbour: `on 5 connections to 10.0.0.7:9000` if each carries one of the requests, else `5 connections to
+    /// 10.0.0.7:9000 are in use`.
     fn connections(&self, are_counted: bool) -> Option<String> {
         let Resource::Neighbour(it) = &self.resource else { return None };
         let to = format!("{} to {}", plural(it.connections, "connection"), it.address);
@@ -240,7 +242,8 @@ impl Station {
         Some(format!("It is held at {}", wait.holder.as_ref()?))
     }
 
-    /// `Most are fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting for what others hold`.
+    /// The requests that starve: `Most are fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting
+    /// for what others hold`.
     fn starving(&self) -> Option<String> {
         let tail = self.tail?;
         let (p50, p99) = (ms(tail.p50_ms), ms(tail.p99_ms));

@@ -19,7 +19,7 @@ pub fn remove_abandoned(folder: &Path, names: &[&str]) {
     for entry in entries.filter(|it| it.file_type().is_ok_and(|it| it.is_file() || it.is_symlink())) {
         let name = entry.file_name();
         let parts = name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.'));
-        let writer = parts.filter(|(of, _)| names.contains(of)).and_then(|(_, pid)| pid.parse().ok());
+        let writer = parts.filter(|(file, _)| names.contains(file)).and_then(|(_, pid)| pid.parse().ok());
         if writer.is_some_and(|pid: u32| !Path::new("/proc").join(pid.to_string()).exists()) {
             let _ = fs::remove_file(entry.path());
         }
@@ -35,7 +35,7 @@ impl<'f> Room<'f> {
         Self(folder)
     }
 
-    /// Sets room aside for the reports of a result of this size. Writes zeros, because a file system may not provide what is only asked for.
+    /// Sets room aside for the reports of a result of this size, as zeros, because some file systems reserve only what is written.
     pub fn set_aside(&self, result_bytes: usize) -> io::Result<()> {
         let wanted = LEAST_ROOM_BYTES.max(ROOM_PER_RESULT * result_bytes);
         let path = self.0.join(ROOM_FILE);
@@ -63,7 +63,7 @@ pub fn lock(folder: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    // A link may have been made meanwhile.
+    // Another process may have put a link there since the check.
     let mut file = options.custom_flags(libc::O_NOFOLLOW).open(&path)?;
     match file.try_lock() {
         Ok(()) => {

@@ -72,8 +72,8 @@ pub fn is_without_room(why: &io::Error) -> bool {
     )
 }
 
-/// Writes a file of a result or of its reports, as a whole or not at all. It has only printable characters: JSON with escapes has the
-/// same values.
+/// Writes a file of a result or of its reports, as a whole or not at all. Harmful characters are escaped, which leaves the values of JSON
+/// the same.
 ///
 /// # Errors
 /// The path of the file, and the system's error.
@@ -162,7 +162,7 @@ impl ResultFolder {
         let is_folder = path.is_dir();
         let file = if is_folder { latest(path).join(RESULT_FILE) } else { path.to_owned() };
         let unreadable = |why| FolderError::Read { path: file.clone(), why };
-        // A pipe found in a folder has no writer; a pipe that the user names has.
+        // A pipe inside a folder has no writer and would block forever; a pipe that the user names has one.
         if is_folder && fs::metadata(&file).is_ok_and(|it| !it.is_file()) {
             return Err(unreadable(io::Error::other("it is not a file")));
         }
@@ -172,7 +172,7 @@ impl ResultFolder {
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
-            // Serde names our types.
+            // Serde's message contains the name of our Rust type.
             _ => error.to_string().replace("expected struct ", "expected the object "),
         };
         // The schema is checked first, because an error about a field of another version would mislead.
@@ -191,7 +191,7 @@ impl ResultFolder {
     }
 }
 
-/// The name of a file for a name that somebody else may have given: a single part of a path that leads nowhere else.
+/// Turns any name into a safe file name: a single component of a path that cannot lead elsewhere.
 #[must_use]
 pub fn file_name(name: &str) -> String {
     /// A file system allows names of 255 bytes, which leaves room for three digits and two names.

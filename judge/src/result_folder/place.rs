@@ -25,7 +25,7 @@ pub enum IfTaken {
 pub fn latest(folder: &Path) -> PathBuf {
     let latest = folder.join(LATEST);
     match fs::read_link(&latest) {
-        // The target of the link is returned, so that the path stays right when the next result is there.
+        // Returning the link's target keeps the path right when a later result moves the link.
         Ok(name) if ResultFolder::is_taken(&latest) => folder.join(name),
         _ if ResultFolder::is_taken(folder) => folder.to_owned(),
         // The link was removed, or it names a folder whose session ended before it had a result.
@@ -119,7 +119,7 @@ fn point(parent: &Path, name: &str) -> io::Result<()> {
     if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
         return Ok(());
     }
-    // In containers, different processes may have the same id.
+    // Processes in different containers may have the same id, so the name may already be taken.
     ignore_missing(fs::remove_file(&partial))?;
     symlink(name, &partial)?;
     fs::rename(&partial, &link).inspect_err(|_| drop(fs::remove_file(&partial)))

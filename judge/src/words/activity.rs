@@ -4,7 +4,7 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
 /// Words for an activity of requests, without its place.
 #[must_use]
-pub fn what(activity: &ThreadActivity) -> String {
+pub fn activity_words(activity: &ThreadActivity) -> String {
     let resource = activity.resource.as_deref();
     let class =
         |unknown: &str| resource.map_or_else(|| unknown.to_owned(), |name| class_name(name).to_owned());

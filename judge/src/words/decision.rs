@@ -1,4 +1,4 @@
-//! The first word of an answer.
+//! The decision on a variant as the first word of an answer.
 
 use threadcount_stats::decision::Decision;
 

@@ -3,7 +3,7 @@
 use threadcount_model::record::run_delay::HeldCarrier;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// The place where a thread holds its carrier, as far as the frames tell.
+/// The place where a thread holds its carrier, if the frames show it.
 pub fn place(held: &HeldCarrier) -> &str {
     let frame = held.application.as_ref().or(held.library.as_ref());
     frame.map_or("a place without a frame of the application", String::as_str)

@@ -32,7 +32,7 @@ pub const fn grade(grade: TrustGrade) -> &'static str {
     }
 }
 
-/// The conclusion that figures still allow when they are only fair for this reason.
+/// The conclusion that figures still allow although this reason makes them only fair.
 #[must_use]
 pub const fn allows(reason: &DoubtReason) -> &'static str {
     match reason {

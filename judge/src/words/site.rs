@@ -2,7 +2,7 @@
 
 use threadcount_model::record::jvm::SiteTotal;
 
-/// The frame that tells most: the frame that holds the carrier, else the application's, else the topmost.
+/// The most telling frame of a site: the one that holds the carrier, else the application's, else the topmost.
 pub(crate) fn place(site: &SiteTotal) -> String {
     let frame = site.holder.as_ref().or(site.application.as_ref()).or(site.top.as_ref());
     frame.cloned().unwrap_or_else(|| "a place without a Java frame".to_owned())

@@ -239,8 +239,8 @@ mod tests {
         fn no_line_contradicts_what_was_counted((seconds, elapsed_s) in seconds()) {
             let (mut window, mut from_s, mut shown_failed) = (Window::default(), 0.0, 0);
             let mut check = |line: String, until_s: f64| {
-                let is_in = |it: &&Second| {
-                    let began_s = f64::from(it.index);
+                let is_in = |second: &&Second| {
+                    let began_s = f64::from(second.index);
                     from_s <= began_s && began_s < until_s
                 };
                 let ok: u64 = seconds.iter().filter(is_in).map(|it| it.counts.ok).sum();

@@ -277,7 +277,7 @@ fn server_on(session: &CrossoverSession, port: u16) -> Result<SwitchableServer, 
 /// Checks that the JVM may start the threads of all pools, which stay until the end. A pool starts a thread for a request that finds none free.
 fn check_room_for_pools(order: &CrossoverOrder<'_>) -> Result<(), CrossoverFailure> {
     let most = in_flight(order.plan);
-    let pools = order.treatments.iter().map(|it| match it {
+    let pools = order.treatments.iter().map(|treatment| match treatment {
         Treatment::Platform { threads } => u64::from(most.min(*threads)),
         Treatment::Own | Treatment::Virtual { .. } => 0,
     });

@@ -64,15 +64,15 @@ pub(super) fn observe(
     let _ = detacher.detach();
     done?;
     restored?;
-    let record = |it: Observed| {
+    let record = |observed: Observed| {
         let mut record = attached::record(
-            [&it.treatment.to_string(), CROSSOVER],
+            [&observed.treatment.to_string(), CROSSOVER],
             &plan,
-            &it.outcome,
+            &observed.outcome,
             lines.whole(),
-            &it.samples,
+            &observed.samples,
         );
-        record.server = facts(it.treatment, own_threads);
+        record.server = facts(observed.treatment, own_threads);
         record
     };
     Ok(observed.into_iter().map(record).collect())

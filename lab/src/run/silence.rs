@@ -36,7 +36,7 @@ struct QuickFailures {
 
 impl QuickFailures {
     /// The quick failures of a load; `None` if at least as many requests timed out or still wait.
-    fn of(outcome: &LoadOutcome) -> Option<Self> {
+    fn find(outcome: &LoadOutcome) -> Option<Self> {
         let is_quick = |cause: &FailureCause| {
             !matches!(cause, FailureCause::RequestTimeout | FailureCause::ConnectTimeout)
         };
@@ -54,7 +54,7 @@ impl Silence {
         let window_s = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
         let counts = outcome.counts;
         let requests = counts.in_flight_at_start + counts.sent + counts.not_sent;
-        Self { lasted_s, window_s, requests, quick_failures: QuickFailures::of(outcome) }
+        Self { lasted_s, window_s, requests, quick_failures: QuickFailures::find(outcome) }
     }
 
     /// The silence at the end of a load; `None` if the server responded, or nobody waited for it.

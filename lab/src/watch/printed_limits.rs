@@ -76,7 +76,7 @@ mod tests {
     use threadcount_model::record::jvm::PoolKind;
     use threadcount_model::record::wait_profile::ThreadState;
 
-    fn of(fact: Fact) -> CurrentLimits {
+    fn judged(fact: Fact) -> CurrentLimits {
         let finding = Finding { variant: None, load: None, runs: None, fact };
         CurrentLimits::Judged { window_s: 10.0, findings: vec![finding], old_requests: 0 }
     }
@@ -88,7 +88,7 @@ mod tests {
             ..ThreadActivity::default()
         };
         let queue = Queue { requests: threads, activity: Some(activity), ..Queue::default() };
-        of(Fact::RequestWaits(Station { queue: Some(queue), ..Station::default() }))
+        judged(Fact::RequestWaits(Station { queue: Some(queue), ..Station::default() }))
     }
 
     /// The seconds at which something is printed, with one judgement a second.
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(printed_at(&(0..20).map(|it| at("a.A.a:1", f64::from(it))).collect::<Vec<_>>()), [0]);
         let pool = |name: &str| {
             let pool = ConnectionPool { library: PoolKind::Hikari, name: name.to_owned(), waiting: 9.0 };
-            of(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }))
+            judged(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }))
         };
         assert_eq!(printed_at(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
     }
@@ -126,18 +126,18 @@ mod tests {
         let name = "orders".to_owned();
         let pool = ConnectionPool { library: PoolKind::Hikari, name, waiting: 40.0 };
         let pool =
-            of(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }));
+            judged(Fact::Waiting(Station { resource: Resource::ConnectionPool(pool), ..Station::default() }));
         let at_pool = at("shop.Orders.find:42", 40.0);
         let at_lock = at("shop.Orders.save:88", 40.0);
         let findings = [at_lock.findings(), pool.findings()].concat();
         let at_lock = at_lock.with_findings(findings);
         let turn = |second: u32| if second.is_multiple_of(2) { at_pool.clone() } else { at_lock.clone() };
         assert_eq!(printed_at(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
-        let counted = |station| of(Fact::ConcurrencyLimit(station));
+        let counted = |station| judged(Fact::ConcurrencyLimit(station));
         let sampled = at("shop.Orders.find:42", 40.0);
         let station = sampled.findings()[0].fact.station().cloned().expect("a station");
         assert_eq!(printed_at(&[sampled, counted(station)]), [0], "the same wait");
-        let full = of(Fact::PoolCeiling(Station::default()));
+        let full = judged(Fact::PoolCeiling(Station::default()));
         assert_eq!(printed_at(&[at_lock, full]), [0, 1], "no wait");
     }
 

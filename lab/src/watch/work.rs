@@ -3,7 +3,7 @@
 use super::window::WINDOW_S;
 use crate::run::probe_lines::MOST_LATEST;
 use std::collections::VecDeque;
-use threadcount_judge::words::activity::what;
+use threadcount_judge::words::activity::activity_words;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::sampled::wait_profile;
@@ -66,7 +66,7 @@ impl Work {
         };
         let doing = profile.groups.iter().filter(|group| group.role == role).map(|group| Doing {
             threads: profile.mean_threads(group),
-            what: what(&group.activity),
+            what: activity_words(&group.activity),
             place: group
                 .activity
                 .application

@@ -87,22 +87,22 @@ fn a_result_is_read_from_a_pipe() {
 
 #[test]
 fn what_differs_is_said_before_what_changed() {
-    let (code, said, _) = compared(&before(), &after(), &[]);
+    let (code, printed, _) = compared(&before(), &after(), &[]);
     assert_eq!(code, Some(0));
-    let differs = said.find("again env.AGAIN: 1 -> 2").unwrap();
-    assert!(said.contains("delay.py {port} 20 -> python3"), "{said}");
-    let rate = said.lines().find(|line| line.contains("requests per second")).unwrap();
+    let differs = printed.find("again env.AGAIN: 1 -> 2").unwrap();
+    assert!(printed.contains("delay.py {port} 20 -> python3"), "{printed}");
+    let rate = printed.lines().find(|line| line.contains("requests per second")).unwrap();
     let cells: Vec<&str> = rate.split_whitespace().collect();
-    assert!(cells.join(" ").contains("374/s -> 256/s 0.69x"), "{said}");
-    assert!(rate.ends_with("lower"), "{said}");
-    assert!(differs < said.find("\nplain under c8\n").unwrap(), "{said}");
+    assert!(cells.join(" ").contains("374/s -> 256/s 0.69x"), "{printed}");
+    assert!(rate.ends_with("lower"), "{printed}");
+    assert!(differs < printed.find("\nplain under c8\n").unwrap(), "{printed}");
 }
 
 #[test]
 fn the_json_has_the_same_figures_with_their_intervals() {
-    let (code, said, _) = compared(&before(), &after(), &["--json"]);
+    let (code, printed, _) = compared(&before(), &after(), &["--json"]);
     assert_eq!(code, Some(0));
-    let document: Value = serde_json::from_str(&said).unwrap();
+    let document: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(document["schema"], "threadcount/compare-results/1");
     assert_eq!(document["differs"]["machine"], json!([]));
     assert_eq!(document["differs"]["load"], json!([]));
@@ -119,17 +119,17 @@ fn the_json_has_the_same_figures_with_their_intervals() {
 fn worse_by_more_than_allowed_is_exit_code_1() {
     let (before, after) = (copy(&before(), quiet), copy(&after(), quiet));
     let (before, after) = (before.path(), after.path());
-    let (code, _, said) = compared(before, after, &["--worse-by", "5%"]);
+    let (code, _, printed) = compared(before, after, &["--worse-by", "5%"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("plain under c8: the throughput is 0.69 times what it was"), "{said}");
-    assert!(said.contains("again under c8: the 99th percentile response time is 1.45 times"), "{said}");
-    let (code, _, said) = compared(before, after, &["--worse-by", "80%"]);
-    assert_eq!((code, said.as_str()), (Some(0), ""));
-    let (code, _, said) = compared(after, before, &["--worse-by", "5%"]);
-    assert_eq!((code, said.as_str()), (Some(0), ""), "faster is not worse");
-    let (code, _, said) = compared(after, before, &["--worse-by", "5"]);
+    assert!(printed.contains("plain under c8: the throughput is 0.69 times what it was"), "{printed}");
+    assert!(printed.contains("again under c8: the 99th percentile response time is 1.45 times"), "{printed}");
+    let (code, _, printed) = compared(before, after, &["--worse-by", "80%"]);
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
+    let (code, _, printed) = compared(after, before, &["--worse-by", "5%"]);
+    assert_eq!((code, printed.as_str()), (Some(0), ""), "faster is not worse");
+    let (code, _, printed) = compared(after, before, &["--worse-by", "5"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("write it in per cent"), "{said}");
+    assert!(printed.contains("write it in per cent"), "{printed}");
 }
 
 /// Both results on a quiet machine, with these rates in the runs of `plain`.
@@ -152,15 +152,15 @@ fn with_rates(a: [f64; 3], b: [f64; 3]) -> [TempDir; 2] {
 #[test]
 fn an_interval_that_reaches_to_both_sides_of_the_limit_is_undecided_and_exit_code_3() {
     let [a, b] = with_rates([373.0, 375.0, 377.0], [355.0, 356.5, 358.0]);
-    let (code, _, said) = compared(a.path(), b.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, _, printed) = compared(a.path(), b.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{printed}");
     let expected = "plain under c8: the throughput is 0.95 times what it was (90 % CI 0.9";
-    assert!(said.contains(expected), "{said}");
-    assert!(said.contains("; undecided: the interval reaches to both sides of the limit\n"), "{said}");
-    assert!(said.contains("\nundecided: measure more rounds on both sides"), "{said}");
+    assert!(printed.contains(expected), "{printed}");
+    assert!(printed.contains("; undecided: the interval reaches to both sides of the limit\n"), "{printed}");
+    assert!(printed.contains("\nundecided: measure more rounds on both sides"), "{printed}");
     assert!(
-        !said.contains("again under c8") && !said.contains("percentile"),
-        "what is decided is not said: {said}"
+        !printed.contains("again under c8") && !printed.contains("percentile"),
+        "what is decided is not said: {printed}"
     );
     // Look-alikes: a lower rate that is wholly within the limit, and one that is wholly beyond it.
     assert_eq!(compared(a.path(), b.path(), &["--worse-by", "12%"]).0, Some(0));
@@ -171,19 +171,19 @@ fn an_interval_that_reaches_to_both_sides_of_the_limit_is_undecided_and_exit_cod
 fn a_loss_that_one_figure_alone_would_show_may_be_chance_among_four() {
     // By itself its one-sided p-value is about 0.02. Holm's first step for four figures requires 0.0125.
     let [a, b] = with_rates([370.0, 380.0, 375.0], [345.0, 355.0, 335.0]);
-    let (code, _, said) = compared(a.path(), b.path(), &["--worse-by", "2%"]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("; undecided: may be chance among 4 figures"), "{said}");
+    let (code, _, printed) = compared(a.path(), b.path(), &["--worse-by", "2%"]);
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("; undecided: may be chance among 4 figures"), "{printed}");
 }
 
 #[test]
 fn the_output_says_that_one_session_per_side_cannot_see_how_sessions_differ() {
-    let (_, said, _) = compared(&before(), &after(), &[]);
+    let (_, printed, _) = compared(&before(), &after(), &[]);
     let caveat =
         "Each side is one session. The intervals show how its runs differ, but not how sessions differ";
-    assert!(said.contains(caveat), "{said}");
-    let (_, said, _) = compared(&before(), &after(), &["--json"]);
-    let document: Value = serde_json::from_str(&said).unwrap();
+    assert!(printed.contains(caveat), "{printed}");
+    let (_, printed, _) = compared(&before(), &after(), &["--json"]);
+    let document: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(document["sessions_per_side"], 1);
 }
 
@@ -200,14 +200,14 @@ fn an_external_tool_is_judged_where_it_kept_up_and_where_it_did_not_that_is_the_
         })
     };
     let (before, after) = (by_ab(&before(), false), by_ab(&after(), false));
-    let (code, _, said) = compared(before.path(), after.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("plain under c8: the throughput is 0.69 times what it was"), "{said}");
+    let (code, _, printed) = compared(before.path(), after.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("plain under c8: the throughput is 0.69 times what it was"), "{printed}");
     let full = by_ab(&self::after(), true);
-    let (code, _, said) = compared(before.path(), full.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, _, printed) = compared(before.path(), full.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{printed}");
     let why = "B cannot be judged: again under c8: the load generator was the bottleneck, not the server: 1 of 1 ab used";
-    assert!(said.contains(why), "{said}");
+    assert!(printed.contains(why), "{printed}");
 }
 
 #[test]
@@ -216,16 +216,16 @@ fn one_run_is_too_few_to_be_judged_and_that_is_said() {
         quiet(document);
         document["records"].as_array_mut().unwrap().truncate(2);
     });
-    let (code, _, said) = compared(copy(&before(), quiet).path(), single.path(), &["--worse-by", "5%"]);
+    let (code, _, printed) = compared(copy(&before(), quiet).path(), single.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(3));
-    assert!(said.contains("plain under c8: the throughput cannot be judged: too few runs"), "{said}");
+    assert!(printed.contains("plain under c8: the throughput cannot be judged: too few runs"), "{printed}");
 }
 
 #[test]
 fn a_machine_that_was_busy_with_something_else_is_no_measure_of_what_got_worse() {
-    let (code, _, said) = compared(&before(), &after(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("A cannot be judged: plain under c8: other processes used 1."), "{said}");
+    let (code, _, printed) = compared(&before(), &after(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("A cannot be judged: plain under c8: other processes used 1."), "{printed}");
 }
 
 /// Both results with a change in each. The second one gets a factor.
@@ -246,11 +246,14 @@ fn a_benchmark_that_takes_longer_is_worse_and_a_faster_one_is_not() {
                 "unit": "us/op", "forks": 1, "iterations": 2, "iterations_us": []});
         }
     });
-    let (code, _, said) = compared(fast.path(), slow.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("plain under c8: the time per operation is 1.50 times what it was"), "{said}");
-    let (code, _, said) = compared(slow.path(), fast.path(), &["--worse-by", "5%"]);
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, _, printed) = compared(fast.path(), slow.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(
+        printed.contains("plain under c8: the time per operation is 1.50 times what it was"),
+        "{printed}"
+    );
+    let (code, _, printed) = compared(slow.path(), fast.path(), &["--worse-by", "5%"]);
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -264,30 +267,30 @@ fn a_variant_that_failed_or_is_not_trusted_cannot_be_judged_whatever_its_figures
             }
         }
     });
-    let (code, _, said) = compared(good.path(), failed.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, _, printed) = compared(good.path(), failed.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{printed}");
     let expected = "B cannot be judged: plain under c8: a run failed: the server was gone after 3 s";
-    assert!(said.contains(expected), "{said}");
-    assert!(!said.contains("again under c8"), "{said}");
+    assert!(printed.contains(expected), "{printed}");
+    assert!(!printed.contains("again under c8"), "{printed}");
     let late = changed(|document| {
         quiet(document);
         for record in document["records"].as_array_mut().unwrap() {
             record["measured"]["generator"]["bottleneck"] = json!(true);
         }
     });
-    let (code, _, said) = compared(before.path(), late.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "lower by 30 %, and the generator's own: {said}");
+    let (code, _, printed) = compared(before.path(), late.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "lower by 30 %, and the generator's own: {printed}");
     assert!(
-        said.contains("B cannot be judged: again under c8: the load generator was the bottleneck"),
-        "{said}"
+        printed.contains("B cannot be judged: again under c8: the load generator was the bottleneck"),
+        "{printed}"
     );
     let all_failed = changed(|document| {
         for record in document["records"].as_array_mut().unwrap() {
             record["failure"] = json!({"why": "no port", "log_tail": []});
         }
     });
-    let (code, _, said) = compared(before.path(), all_failed.path(), &["--worse-by", "5%"]);
-    assert_eq!(code, Some(3), "{said}");
+    let (code, _, printed) = compared(before.path(), all_failed.path(), &["--worse-by", "5%"]);
+    assert_eq!(code, Some(3), "{printed}");
     assert_eq!(compared(before.path(), all_failed.path(), &[]).0, Some(2), "nothing to compare");
     // Another figure that got worse still counts.
     assert_eq!(compared(before.path(), failed.path(), &["--worse-by", "5%"]).0, Some(1));
@@ -299,10 +302,10 @@ fn another_machine_is_not_compared_unless_it_is_asked_for() {
         document["machine"]["cpu"] = json!("Another CPU");
         document["machine"]["max_open_files"] = json!(7);
     });
-    let (code, shown, said) = compared(&before(), other.path(), &[]);
+    let (code, shown, printed) = compared(&before(), other.path(), &[]);
     assert_eq!((code, shown.as_str()), (Some(2), ""));
-    assert!(said.contains("machine cpu: ") && said.contains("-> Another CPU"), "{said}");
-    assert!(said.contains("--anyway") && !said.contains("max_open_files"), "{said}");
+    assert!(printed.contains("machine cpu: ") && printed.contains("-> Another CPU"), "{printed}");
+    assert!(printed.contains("--anyway") && !printed.contains("max_open_files"), "{printed}");
     let (code, shown, _) = compared(&before(), other.path(), &["--anyway"]);
     assert_eq!(code, Some(0));
     let warned = shown.find("The machines differ, so the figures below may show the machine").unwrap();
@@ -315,9 +318,9 @@ fn another_load_is_not_compared_and_a_little_memory_is_no_other_machine() {
         document["experiment"]["loads"][0]["kind"]["closed"]["clients"] = json!(9);
         document["experiment"]["loads"][0]["runs"] = json!(70);
     });
-    let (code, _, said) = compared(&before(), other.path(), &[]);
+    let (code, _, printed) = compared(&before(), other.path(), &[]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("load c8 clients: 8 -> 9") && !said.contains("70"), "{said}");
+    assert!(printed.contains("load c8 clients: 8 -> 9") && !printed.contains("70"), "{printed}");
     let same = changed(|document| {
         let bytes = document["machine"]["memory_bytes"].as_u64().unwrap();
         document["machine"]["memory_bytes"] = json!(bytes - bytes / 200);
@@ -330,21 +333,21 @@ fn a_variant_of_one_result_alone_is_named() {
     let fewer = changed(|document| {
         document["experiment"]["variants"].as_array_mut().unwrap().remove(1);
     });
-    let (code, said, _) = compared(&before(), fewer.path(), &[]);
+    let (code, printed, _) = compared(&before(), fewer.path(), &[]);
     assert_eq!(code, Some(0));
-    assert!(said.contains("the variant again is only in A"), "{said}");
-    assert!(said.contains("\nplain under c8\n") && !said.contains("\nagain under c8\n"), "{said}");
+    assert!(printed.contains("the variant again is only in A"), "{printed}");
+    assert!(printed.contains("\nplain under c8\n") && !printed.contains("\nagain under c8\n"), "{printed}");
 }
 
 #[test]
 fn results_without_anything_in_common_and_folders_without_a_result_are_bad_input() {
     let other = changed(|document| document["experiment"]["loads"][0]["name"] = json!("other"));
-    let (code, _, said) = compared(&before(), other.path(), &[]);
+    let (code, _, printed) = compared(&before(), other.path(), &[]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("in common"), "{said}");
-    let (code, _, said) = compared(&before(), Path::new("/nowhere"), &[]);
+    assert!(printed.contains("in common"), "{printed}");
+    let (code, _, printed) = compared(&before(), Path::new("/nowhere"), &[]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("/nowhere"), "{said}");
+    assert!(printed.contains("/nowhere"), "{printed}");
 }
 
 #[test]
@@ -357,14 +360,14 @@ fn a_history_lists_results_by_date_with_what_changed_and_names_what_it_cannot_re
     fs::create_dir(folder.path().join("broken")).unwrap();
     fs::write(folder.path().join("broken/result.json"), "{}").unwrap();
     let output = threadcount("history", &[folder.path()], &[]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    let place = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text} in {said}"));
-    assert!(place("y/z/old") < place("x/new"), "{said}");
+    let place = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} in {printed}"));
+    assert!(place("y/z/old") < place("x/new"), "{printed}");
     assert!(place("x/new") < place("changed: again env.AGAIN: 1 -> 2"));
-    assert!(said.contains("Each result is one session."), "{said}");
+    assert!(printed.contains("Each result is one session."), "{printed}");
     assert!(place("plain under c8: 374/s") < place("plain under c8: 256/s (0.69x ["));
-    assert!(said.contains("left out:") && said.contains("broken/result.json"), "{said}");
+    assert!(printed.contains("left out:") && printed.contains("broken/result.json"), "{printed}");
 
     let output = threadcount("history", &[folder.path()], &["--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -391,28 +394,28 @@ fn history_after(change: impl FnOnce(&mut Value)) -> String {
 
 #[test]
 fn a_load_with_a_warm_up_of_its_own_differs_in_words() {
-    let said = history_after(|document| {
+    let printed = history_after(|document| {
         document["experiment"]["warmup_s"] = json!(5.0);
         document["experiment"]["loads"][0]["warmup_s"] = json!(7.0);
     });
-    let changes: Vec<&str> = said.lines().filter(|line| line.contains("warm")).map(str::trim).collect();
+    let changes: Vec<&str> = printed.lines().filter(|line| line.contains("warm")).map(str::trim).collect();
     let own = serde_json::from_str::<Value>(&fs::read_to_string(after().join("result.json")).unwrap());
     let own = own.unwrap()["experiment"]["warmup_s"].as_f64().unwrap();
-    assert_eq!(changes, [format!("changed: load c8 warm-up: 7 s -> {own} s")], "{said}");
+    assert_eq!(changes, [format!("changed: load c8 warm-up: 7 s -> {own} s")], "{printed}");
 }
 
 #[test]
 fn a_warm_up_that_is_the_same_is_no_difference_wherever_it_is_written() {
-    let said = history_after(|document| {
+    let printed = history_after(|document| {
         document["experiment"]["loads"][0]["warmup_s"] = document["experiment"]["warmup_s"].clone();
         document["experiment"]["warmup_s"] = json!(99.0);
     });
-    assert!(!said.contains("warm"), "{said}");
+    assert!(!printed.contains("warm"), "{printed}");
 }
 
 #[test]
 fn a_history_of_benchmarks_has_their_scores() {
-    let said = history_after(|document| {
+    let printed = history_after(|document| {
         let scored = json!({"method": "A.b", "jmh": "1.37", "score_us": 12.5, "error_us": null, "unit": "us/op", "forks": 1,
             "iterations": 2, "iterations_us": []});
         for record in document["records"].as_array_mut().unwrap() {
@@ -420,15 +423,15 @@ fn a_history_of_benchmarks_has_their_scores() {
             record["benchmark"] = scored.clone();
         }
     });
-    assert!(said.contains("plain under c8: score 12.5 µs"), "{said}");
+    assert!(printed.contains("plain under c8: score 12.5 µs"), "{printed}");
 }
 
 #[test]
 fn csv_on_stdout_is_one_table_and_says_where_the_other_is() {
     let output = threadcount("report", &[&before()], &["--format", "csv"]);
     assert!(output.stdout.starts_with(b"position,load,variant,"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("--out DIR writes the readings over time too"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("--out DIR writes the readings over time too"), "{printed}");
 }
 
 #[test]
@@ -440,9 +443,9 @@ fn a_history_does_not_compare_across_machines() {
         fs::copy(from.join("result.json"), folder.path().join(name).join("result.json")).unwrap();
     }
     let output = threadcount("history", &[folder.path()], &[]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("changed: machine cores: 2 -> 64"), "{said}");
-    assert!(said.contains("not compared with the one before") && !said.contains("0.69x"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("changed: machine cores: 2 -> 64"), "{printed}");
+    assert!(printed.contains("not compared with the one before") && !printed.contains("0.69x"), "{printed}");
 }
 
 #[test]

@@ -241,8 +241,8 @@ fn no_command_panics_where_no_thread_can_be_started() {
         said_by(most, &["run", "./mine.yaml", "--replace", "--out", "out"]);
     }
     // The worker starts a thread before anything else.
-    let of_worker = said_by(0, &["worker", "--share", "0/1"]);
-    assert!(of_worker.contains("cannot start a thread"), "{of_worker}");
+    let worker_output = said_by(0, &["worker", "--share", "0/1"]);
+    assert!(worker_output.contains("cannot start a thread"), "{worker_output}");
 }
 
 #[test]

@@ -23,9 +23,9 @@ fn in_seconds(seconds: f64) -> String {
     format!("{:.3}", now.as_secs_f64() + seconds)
 }
 
-fn share(of: &str, arguments: &[&str]) -> Child {
+fn share(part: &str, arguments: &[&str]) -> Child {
     let mut command = threadcount();
-    command.args(["load", "--share", of]).args(arguments);
+    command.args(["load", "--share", part]).args(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -107,9 +107,9 @@ fn not_in_the_workspace(words: &[&str]) -> Option<String> {
     for pair in words.windows(2) {
         let (flag, value) = (pair[0], pair[1]);
         let found = match flag {
-            "--test" => crates().any(|it| {
-                it.join(format!("tests/{value}.rs")).is_file()
-                    || it.join(format!("tests/{value}/main.rs")).is_file()
+            "--test" => crates().any(|folder| {
+                folder.join(format!("tests/{value}.rs")).is_file()
+                    || folder.join(format!("tests/{value}/main.rs")).is_file()
             }),
             "--path" => is_there(format!("{value}/Cargo.toml")),
             "-p" | "--package" => crates().any(|it| package(&it) == value),

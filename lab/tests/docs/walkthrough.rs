@@ -221,9 +221,9 @@ fn the_workflow_of_a_build_runs_the_commands_that_its_page_explains() {
     let mut page = Page::read(Path::new("docs/how-to/run-in-ci.md"));
     let explained = commands_of(&page);
     page.blocks.retain(|it| it.language == "yaml");
-    page.blocks.iter_mut().for_each(|it| {
-        it.language = "sh".to_owned();
-        it.text.text = it.text.text.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
+    page.blocks.iter_mut().for_each(|block| {
+        block.language = "sh".to_owned();
+        block.text.text = block.text.text.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
     });
     let without_indent = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
     let [explained, run] =

@@ -1,5 +1,5 @@
-//! `threadcount diagnose` on JVMs that hang in a known way, on Java 21 and 25, and on those that only look like it. What it says is
-//! right, it takes at most ten seconds, with a full CPU twenty, and the JVM lives on.
+//! Runs `threadcount diagnose` on JVMs of Java 21 and 25 that hang in a known way, and on look-alikes. The verdict must be right and come
+//! within ten seconds, or twenty on a full CPU, and the JVM must live on.
 
 use crate::java;
 
@@ -16,21 +16,21 @@ use threadcount_machine::attach::JvmProcess;
 use threadcount_machine::live_heap::HeapReader;
 
 const LIMIT: Duration = Duration::from_secs(10);
-/// Threads that compute on all cores leave the dumps and the probe little of the CPU.
+/// The limit if threads compute on all cores and leave the dumps and the probe little of the CPU.
 const LIMIT_OF_FULL_CPU: Duration = Duration::from_secs(20);
 const GIVE_UP: Duration = Duration::from_secs(60);
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung");
-/// As few cores as the fewest that a machine has: what waits for a carrier is the same everywhere.
+/// Two carriers on every machine, so that the same threads wait for a carrier everywhere.
 const CARRIERS: &str = "-Djdk.virtualThreadScheduler.parallelism=2";
 
-/// A JVM that hangs: a class of `tests/hung` and its mode, which is of `Hung` where there is only one word.
+/// A JVM that runs a class of `tests/hung` in one of its modes. `how` is both words, or only a mode of `Hung`.
 struct Hung {
     jvm: Child,
     says: BufReader<ChildStdout>,
     how: String,
 }
 
-/// What a user of the JVM would notice.
+/// The state of a JVM as far as its user would notice a change.
 #[derive(Debug)]
 struct Condition {
     threads: Vec<String>,
@@ -67,7 +67,7 @@ impl Hung {
     fn condition(&mut self) -> Condition {
         let mut seen = self.open_files();
         let mut alike = 0;
-        // The JVM closes its end of a connection only after we have the answer, on a busy machine later; some have traffic of their own.
+        // The JVM closes its end of a connection some time after we have the answer, and some of these JVMs have traffic of their own.
         let give_up = Instant::now() + Duration::from_secs(5);
         while alike < 5 && Instant::now() < give_up {
             sleep(Duration::from_millis(100));
@@ -79,7 +79,7 @@ impl Hung {
         Condition { threads: self.threads(), files, sockets, open_packages: self.open_packages() }
     }
 
-    /// By the names that the kernel knows. Compilers, carriers and what serves one call come and go.
+    /// The threads by the kernel's names, without compilers, carriers and others that come and go.
     fn threads(&self) -> Vec<String> {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap().flatten();
         let names = tasks.filter_map(|it| fs::read_to_string(it.path().join("comm")).ok());
@@ -100,9 +100,9 @@ impl Hung {
         (files, sockets.len())
     }
 
-    /// Those of the JDK that its program may look into.
+    /// The packages of the JDK that are open to the JVM's program.
     fn open_packages(&mut self) -> String {
-        // With a full heap, it cannot say.
+        // With a full heap the program cannot answer.
         if self.how.starts_with("gc") {
             return String::new();
         }
@@ -113,7 +113,7 @@ impl Hung {
         open
     }
 
-    /// Once somebody has attached, the JVM has a thread and a socket for it as long as it lives.
+    /// Attaches once before the test, because this leaves a thread and a socket for as long as the JVM lives.
     fn attached_to(self) -> Self {
         let jvm = JvmProcess::find(self.pid()).unwrap();
         attach::diagnostic_command(&jvm, "VM.version", GIVE_UP).unwrap();
@@ -138,7 +138,7 @@ fn classes() -> tempfile::TempDir {
     folder
 }
 
-/// The verdicts of both Javas.
+/// The verdicts on Java 21 and on Java 25.
 fn diagnose(how: &str) -> [Vec<Value>; 2] {
     java::probe();
     let folder = classes();
@@ -177,7 +177,7 @@ fn diagnose_on(java: u16, how: &str, folder: &Path) -> Vec<Value> {
     verdicts
 }
 
-/// What an issue tracker needs besides the verdict.
+/// Checks that the document has what an issue tracker needs besides the verdict.
 fn assert_record(document: &Value, has_dump: bool) {
     assert!(document["thread_print"].is_string() && document["thread_dump"].is_object() == has_dump);
     let length = |at: &str| document.pointer(at).and_then(Value::as_array).unwrap().len();
@@ -196,7 +196,7 @@ fn assert_record(document: &Value, has_dump: bool) {
     assert_eq!(length("/profile/0/threads"), dumps);
 }
 
-/// Threads, files, sockets and opened packages are those from before. The JVM keeps the file of an agent open, and that of random
+/// Checks that threads, files, sockets and opened packages are as before. The JVM keeps the file of an agent open, and that of random
 /// numbers once it has used it.
 fn assert_unharmed(before: &Condition, after: &Condition, how: &str) {
     assert_eq!(before.threads, after.threads, "{how}");
@@ -225,7 +225,7 @@ fn names(threads: &Value) -> Vec<&str> {
     names
 }
 
-/// qos-ch/logback#786. Since Java 24 a thread in a monitor leaves its carrier, and nothing hangs.
+/// The hang of qos-ch/logback#786. Since Java 24 a thread in a monitor leaves its carrier, and nothing hangs.
 #[test]
 fn carriers_that_wait_pinned_for_a_lock_whose_next_owner_has_no_carrier() {
     let [old, new] = diagnose("pinned");
@@ -293,7 +293,7 @@ fn platform_threads_that_take_two_locks_in_opposite_order() {
     }
 }
 
-/// Without requests they look like workers that wait for a signal: nothing is claimed, and no hang is denied.
+/// Without requests these threads look like workers that wait for a signal, so a hang is neither claimed nor denied.
 #[test]
 fn permits_that_were_not_given_back() {
     for verdicts in diagnose("permits") {
@@ -306,7 +306,7 @@ fn permits_that_were_not_given_back() {
     }
 }
 
-/// A pool that is known by its class: its connections were never given back, or other code has them.
+/// A pool that is recognised by its class. Its connections were never given back, or other code has them.
 #[test]
 fn connections_that_were_not_given_back() {
     for verdicts in diagnose("Borrowers leaked") {
@@ -341,7 +341,7 @@ fn virtual_threads_that_spin_on_all_carriers() {
     }
 }
 
-/// One that hangs, and one that responds after 1.5 s.
+/// One neighbour hangs, and another one responds after 1.5 s.
 #[test]
 fn a_limit_that_a_slow_neighbour_exhausts() {
     for how in ["neighbour", "slow-neighbour"] {
@@ -365,7 +365,7 @@ fn a_limit_that_a_neighbour_asked_by_a_client_of_http_exhausts() {
     }
 }
 
-/// Its owner has ended, or waits for its next task.
+/// The owner of the lock has ended, or waits for its next task.
 #[test]
 fn a_lock_that_was_not_given_back() {
     for (how, owner) in [("lost-lock", "/owner/ended/name"), ("lost-lock-of-worker", "/owner/idle/name")] {
@@ -417,7 +417,7 @@ fn nothing_hangs_where_threads_are_merely_slow() {
     assert_quiet(&modes.map(|how| (how, "slow")));
 }
 
-/// A first visit leaves classes of the JDK, and the next one the last agent's; after that nothing adds up.
+/// The first visit leaves classes of the JDK, and each later one those of its agent in place of the last; beyond this nothing adds up.
 #[test]
 fn a_jvm_that_is_diagnosed_again_and_again_keeps_no_heap_of_it() {
     const NOISE_BYTES: u64 = 300_000;

@@ -1,5 +1,5 @@
-//! `threadcount diagnose` on a real HikariCP over a real JDBC driver, on Java 21 and 25; what its documentation shows; and that
-//! nothing of it stays in the JVM's folder where it is interrupted.
+//! Runs `threadcount diagnose` on a real HikariCP over a real JDBC driver, on Java 21 and 25, and tries what its documentation shows. A
+//! diagnosis that is interrupted must leave nothing in the JVM's folder.
 
 use crate::java;
 
@@ -20,7 +20,7 @@ const COMMANDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/how-to/watc
 
 struct Jvm {
     process: Child,
-    /// What it printed behind `up`.
+    /// The rest of the line that begins with `up`.
     up: String,
 }
 
@@ -69,7 +69,7 @@ fn threadcount(arguments: &[&str], folder: &Path) -> Output {
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 
-/// The only verdict on the pool in this state, on both Javas, with what the program printed and what was said.
+/// The only verdict on the pool in this state on both Javas, each with the output of the program and that of the diagnosis.
 fn verdicts(how: &str) -> [(Value, String, String); 2] {
     let folder = tempfile::tempdir().unwrap();
     let libraries = libraries(folder.path());
@@ -117,7 +117,7 @@ fn a_hikari_pool_that_a_silent_neighbour_exhausts_with_its_address() {
     }
 }
 
-/// As the shop does on Java 21 (`experiments/orders-pins.yaml`): whoever has a connection needs a carrier to give it back.
+/// As in the shop on Java 21 (`experiments/orders-pins.yaml`), a thread that has a connection needs a carrier to give it back.
 #[test]
 fn carriers_that_wait_for_a_connection_in_a_monitor_hang_java_21_and_not_25() {
     let [(on_21, _, says), (on_25, _, says_25)] = verdicts("carriers");
@@ -128,7 +128,7 @@ fn carriers_that_wait_for_a_connection_in_a_monitor_hang_java_21_and_not_25() {
     assert_eq!(on_25["kind"], "idle", "{says_25}");
 }
 
-/// Every command of the how-to, on a JVM that hangs as the example of the reference does.
+/// Runs every command of the how-to on a JVM that hangs like the example in the reference.
 #[test]
 fn the_commands_of_the_documentation_do_what_it_says() {
     let folder = tempfile::tempdir().unwrap();

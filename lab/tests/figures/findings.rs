@@ -1,7 +1,7 @@
-//! Findings of real servers: each must fire where its cause is, and be silent in a server that looks alike.
+//! Findings about real servers: each must appear if its cause is there, and must not appear for a look-alike.
 //!
-//! All of them share the machine, with each other and with other tests: what each is asked for lies far from what a busy
-//! machine makes of it. Of the servers that take all the CPU there is, one runs at a time.
+//! The tests share the machine with each other and with other tests, so each cause has an effect far beyond that of a busy machine. Servers
+//! that take all the CPU run one at a time.
 
 use crate::cgroup;
 use crate::java;
@@ -17,14 +17,14 @@ use threadcount_servers::distribution::DistributionStore;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 use threadcount_stats::runs::FULL_MACHINE;
 
-/// Held while a server takes all the CPU that there is.
+/// Held while a server takes all the CPU.
 static CORES: Mutex<()> = Mutex::new(());
 
 fn takes_the_cores() -> MutexGuard<'static, ()> {
     CORES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fetched by one of the tests that begin at the same time, and not by each of them.
+/// Only the first of several concurrent tests fetches Tomcat.
 static TOMCAT_11: LazyLock<()> = LazyLock::new(|| {
     DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
 });
@@ -33,13 +33,13 @@ static TOMCAT_11: LazyLock<()> = LazyLock::new(|| {
 const TWO_CARRIERS: &str =
     "-Djdk.virtualThreadScheduler.parallelism=2, -Djdk.virtualThreadScheduler.maxPoolSize=2";
 
-/// None of them is about the compiler: a Tomcat of a few seconds costs half the CPU with the first one alone.
+/// No test here is about the compiler, and with the first compiler alone a Tomcat that lives for a few seconds costs half the CPU.
 const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 
-/// How long a request blocks.
+/// The time for which a request blocks.
 const LONG: &str = "sleep=250ms";
 
-/// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.
+/// One measured run of each variant. There is exactly one, because on a busy machine disturbed runs would be repeated.
 struct ExperimentOutput {
     result: Value,
 }
@@ -67,11 +67,10 @@ impl ExperimentOutput {
         Self { result }
     }
 
-    /// On Tomcat 11 with two carriers; ten clients for so many seconds. One is enough where all that is asked for comes from
-    /// the explaining window, which has three at least.
+    /// Measures ten clients on Tomcat 11 with two carriers for this many seconds. One second is enough for figures of the explaining
+    /// window, which has at least three.
     ///
-    /// What blocks does so for [`LONG`]: the milliseconds that a thread waits for its turn on a busy machine then make
-    /// little of it.
+    /// A request blocks for [`LONG`], so that the milliseconds for which a thread waits for a core on a busy machine hardly matter.
     fn tomcat(variants: &str, request: &str, seconds: u32, javas: &[u16], more: &[&str]) -> Self {
         let rest = format!(
             "server: {{tomcat: \"11.0\", app: servlets}}\njvm: [-Xmx128m, {TWO_CARRIERS}, {SOON_COMPILED}]\nrequest: {request}\n\
@@ -85,7 +84,7 @@ impl ExperimentOutput {
         findings.iter().find(|it| it["rule"] == rule && it["variant"] == variant)
     }
 
-    /// As the reports say it.
+    /// The words of a finding, as in reports.
     fn words(&self, rule: &str, variant: &str) -> FindingWords {
         let finding = self.finding(rule, variant).unwrap_or_else(|| panic!("{rule} of {variant}: {self}"));
         words(&serde_json::from_value(finding.clone()).unwrap())
@@ -99,14 +98,14 @@ impl ExperimentOutput {
         self.words(rule, variant).advice.unwrap()
     }
 
-    /// At a path within the figures of the result.
+    /// A figure of a finding, by its path in the result.
     fn figure(&self, rule: &str, variant: &str, path: &str) -> f64 {
         let finding = self.finding(rule, variant).unwrap_or_else(|| panic!("{rule} of {variant}: {self}"));
         let figure = finding["figures"].pointer(path).and_then(Value::as_f64);
         figure.unwrap_or_else(|| panic!("{path}: {finding:#}"))
     }
 
-    /// This is the limit; unless something else had the machine's cores, and then they are.
+    /// Checks that this finding is the limit, or the full CPU if something else used the machine's cores.
     fn assert_limit(&self, rule: &str, variant: &str) {
         let records = self.result["records"].as_array().unwrap();
         let cost = &records.iter().find(|it| it["variant"] == variant).unwrap()["cost"];
@@ -115,7 +114,7 @@ impl ExperimentOutput {
         assert!(self.finding(limit, variant).is_some(), "no {limit} at {share:.2} of the cores: {self}");
     }
 
-    /// In the explaining window.
+    /// The throughput in the explaining window.
     fn rate(&self, variant: &str) -> f64 {
         let records = self.result["records"].as_array().unwrap();
         let record = records.iter().find(|it| it["variant"] == variant).unwrap();
@@ -136,7 +135,7 @@ impl std::fmt::Display for ExperimentOutput {
 const VIRTUAL_ON_BOTH: &str =
     "virtual-21: {threads: virtual, jdk: 21}, virtual-25: {threads: virtual, jdk: 25}";
 
-/// `...Class.method:LINE`
+/// Whether the sentence names a line of this class: `...Class.method:LINE`.
 fn names_a_line_of(class: &str, sentence: &str) -> bool {
     let after = sentence.split_once(class).and_then(|(_, rest)| rest.split_once(':'));
     after.is_some_and(|(_, rest)| rest.starts_with(|it: char| it.is_ascii_digit()))
@@ -150,7 +149,7 @@ fn a_servlet_that_sleeps_in_synchronized_pins_java_21_is_named_to_the_line_and_i
     assert!(names_a_line_of("dev.threadcount.servlets.Synchronized.", &sentence), "{sentence}");
     assert!(sentence.contains("/s at most"), "carriers / sleep is the rate: {sentence}");
     assert!(output.figure("pinned-carriers", "virtual-21", "/pinned_share") >= 0.7, "{output}");
-    // Two carriers, 250 ms each; a sleep may take longer, and never less. Ten clients that pin nothing get 40/s.
+    // Two carriers and sleeps of 250 ms allow 8/s; a sleep may take longer, but never less. Ten clients that pin nothing would get 40/s.
     assert!((5.0..=8.2).contains(&output.rate("virtual-21")), "{output}");
     let advice = output.advice("pinned-carriers", "virtual-21");
     assert!(advice.contains("Java 24") && advice.contains("ReentrantLock"), "{advice}");
@@ -287,7 +286,7 @@ fn a_server_that_accepts_too_slowly_is_named() {
     assert!(output.figure("accept-queue", "slow", "/overflows") > 0.0, "{output}");
 }
 
-/// The same requests, and a heap that they keep a part of: what lives rises, or stays as it is.
+/// The same requests either keep a part of the heap, so that the live heap grows, or keep nothing of it.
 #[test]
 fn a_heap_that_keeps_what_it_is_given_grows_and_one_that_lets_it_go_does_not() {
     let variants = "leak: {threads: platform, jdk: 25, jvm: [-Xmx900m, -XX:+UseSerialGC]}";
@@ -312,21 +311,21 @@ fn a_heap_that_is_nearly_full_spends_its_time_in_pauses_and_a_larger_one_does_no
     drop(turn);
     let paused = 100.0 * output.figure("gc", "heap", "/paused_share");
     assert!(paused >= 10.0, "{output}");
-    // The same servlet and as large a cache. It sleeps, so that no machine asks for more than 200 x 50 KiB a second: the
-    // young generation is 300 MB, and has room for all of them.
+    // The same servlet with as large a cache. It sleeps, so that it allocates at most 200 x 50 KiB a second on any machine, and the young
+    // generation of 300 MB has room for all of that.
     let request = "/allocating?kb=50&keep=100&sleep=50ms";
     let output = ExperimentOutput::tomcat(&heap("900m"), request, 6, &[25], &["--no-probe"]);
     assert_eq!(output.finding("gc", "heap"), None, "{output}");
 }
 
-/// Of the requests beyond the 99th percentile the share that is given to this cause; `None`: it was not observed.
+/// The share of the requests beyond the 99th percentile that this cause delays; `None` if it was not observed.
 fn share_of_slow_requests(output: &ExperimentOutput, cause: &str) -> Option<f64> {
     let causes = output.result["records"][0]["pause_ledger"]["causes"].as_array()?;
     causes.iter().find(|it| it["cause"] == cause)?["requests_share"].as_f64()
 }
 
-/// Nothing is in the JVM: its log alone tells. One request in 400 has the whole heap collected, about once a second; it stops
-/// the ten that are on their way, a fortieth of all.
+/// Only the JVM's log shows the pauses, because no probe is in the JVM. One request in 400 has the whole heap collected, about once a
+/// second, which stops the ten requests in flight, a fortieth of all.
 #[test]
 fn a_steady_pause_in_each_second_is_named_by_the_log_alone_and_without_the_log_nothing_is() {
     let request = "/allocating?kb=20&keep=60&sleep=20ms&collect=400";
@@ -352,7 +351,7 @@ fn requests_that_wait_for_zgc_to_free_memory_are_named_and_in_a_larger_heap_they
     let output = ExperimentOutput::tomcat(&heap("tight", "64m"), request, 3, &[25], &["--no-probe"]);
     drop(turn);
     assert!(output.figure("allocation-stalls", "tight", "/stalls_per_run") >= 3.0, "{output}");
-    // It sleeps, so that no machine is asked for more than 10 MB a second.
+    // The servlet sleeps, so that it allocates at most 10 MB a second on any machine.
     let request = "/allocating?kb=50&keep=30&sleep=50ms";
     let output = ExperimentOutput::tomcat(&heap("roomy", "600m"), request, 3, &[25], &["--no-probe"]);
     assert_eq!(output.finding("allocation-stalls", "roomy"), None, "{output}");
@@ -393,7 +392,7 @@ fn a_server_with_few_files_left_is_named_and_one_with_many_is_not() {
     assert_eq!(output.finding("limits", "many"), None, "{output}");
 }
 
-/// Without reasons of its own: Tomcat, the servlet and the connection together, measured with `kb=0`.
+/// The bytes that Tomcat, the servlet and the connection allocate for a request by themselves, measured with `kb=0`.
 const SMALL_REQUEST_BYTES: f64 = 16_000.0;
 
 #[test]
@@ -401,22 +400,22 @@ fn what_a_servlet_allocates_for_each_request_is_counted_and_its_line_has_most_of
     let variants = "some: {threads: platform, jdk: 25}, other: {threads: virtual, jdk: 25}";
     let request = "/allocating?kb=200&sleep=50ms";
     let output = ExperimentOutput::tomcat(variants, request, 4, &[25], &[]);
-    // Blocks of 1,024 bytes and their header of 16.
+    // The servlet allocates blocks of 1,024 bytes, each with a header of 16.
     let known = 200.0 * 1_040.0;
     for record in output.result["records"].as_array().unwrap() {
         let allocation = &record["jvm"]["allocation"];
         let completed = record["explaining"]["load"]["rate_per_s"]["completed"].as_f64().unwrap();
         let bytes = allocation["bytes_per_s"].as_f64().unwrap() / completed;
-        // The counter is read twice a second, so the rate at both ends of the window counts: here the machine is busy.
+        // The counter is read only twice a second, so on this busy machine the rate at both ends of the window matters.
         assert!((known * 0.85..known * 1.15 + SMALL_REQUEST_BYTES).contains(&bytes), "{bytes}: {output}");
         let site = &allocation["sites"][0];
         assert_eq!(site["class"], "byte[]", "{allocation:#}");
         let line = site["application"].as_str().unwrap();
         assert!(names_a_line_of("dev.threadcount.servlets.Allocating.", line), "{allocation:#}");
-        // Some 0.93; a slow machine has few samples, and 35 had 0.79.
+        // The share is about 0.93. A slow machine takes few samples: in 35 of them it was 0.79.
         assert!(site["share"].as_f64().unwrap() > 0.6, "{allocation:#}");
     }
-    // Both allocate as much.
+    // Both variants allocate as much.
     for variant in ["some", "other"] {
         assert_eq!(output.finding("allocation", variant), None, "{output}");
     }

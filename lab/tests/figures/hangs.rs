@@ -1,5 +1,5 @@
-//! `threadcount diagnose` on a server whose requests hang in a known way (`tests/hung/Service.java`), on platform and virtual threads,
-//! on Java 21 and 25; and on servers that only look like it.
+//! Runs `threadcount diagnose` on a server whose requests hang in a known way (`tests/hung/Service.java`), on platform and virtual threads
+//! of Java 21 and 25, and on servers that look alike.
 
 use crate::java;
 
@@ -26,11 +26,11 @@ const SOURCES: [&str; 7] = [
 const GIVE_UP: Duration = Duration::from_secs(120);
 pub const KINDS: [&str; 2] = ["platform", "virtual"];
 
-/// A server with clients that wait for their answers.
+/// A server, and clients that wait for its responses.
 pub struct Service {
     jvm: Child,
     port: u16,
-    /// Open, and not read any more.
+    /// Stays open, but is not read any more.
     _output: BufReader<ChildStdout>,
     _clients: Vec<TcpStream>,
 }
@@ -52,12 +52,12 @@ impl Service {
         service
     }
 
-    /// Until it has read what it reads, and has nothing more to do.
+    /// Waits until the server has read all requests and has nothing more to do.
     fn wait_until_it_rests(&self, computes: bool) {
         let pid = self.jvm.id();
         let give_up = Instant::now() + GIVE_UP;
         let state = || (unread(pid), if computes { 0 } else { cpu_ticks(pid) });
-        // One that gets no core uses no CPU either.
+        // A server that gets no core uses no CPU either.
         let rests = || computes || !wants_a_core(pid);
         let mut alike = 0;
         let mut last = state();
@@ -65,13 +65,13 @@ impl Service {
             assert!(Instant::now() < give_up, "the server does not rest: {last:?}");
             sleep(Duration::from_millis(250));
             let now = state();
-            // The JVM's own threads have some work, always.
+            // The JVM's own threads always have some work.
             alike = if now.0 == last.0 && now.1 <= last.1 + 2 && rests() { alike + 1 } else { 0 };
             last = now;
         }
     }
 
-    /// Clients that get one response after the other, until it is dropped.
+    /// Starts clients that get one response after the other until the returned value is dropped.
     pub fn traffic(&self, clients: usize) -> Traffic {
         let mut load = Command::new(cargo_bin("threadcount"));
         let load = load.args(["load", &format!("http://127.0.0.1:{}/", self.port), "-d", "10m", "-c"]);
@@ -90,7 +90,7 @@ impl Service {
         traffic
     }
 
-    /// What the command prints about its process, and whether it succeeded.
+    /// The output of a command about this process, and whether the command succeeded.
     pub fn told_by(&self, command: &str, options: &[&str]) -> (bool, String) {
         let mut threadcount = Command::new(cargo_bin("threadcount"));
         threadcount.arg(command);
@@ -180,7 +180,7 @@ pub fn classes() -> tempfile::TempDir {
     folder
 }
 
-/// On both Javas and both kinds of threads.
+/// Runs `check` on both Javas and both kinds of thread.
 pub fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
     let folder = classes();
     for java in [21, 25] {
@@ -193,7 +193,7 @@ pub fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
     }
 }
 
-/// It hangs, of this kind, and the text has all these words.
+/// Checks that the verdict is a hang of this kind, and that the text contains all these words.
 pub fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
     on_all(mode, clients, |diagnosis, how| {
         assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(1)), "{how}");
@@ -203,7 +203,7 @@ pub fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
     });
 }
 
-/// Its requests stand, with these words; who ends their wait is not visible, and nothing is claimed.
+/// Checks that requests stand, and that the text contains these words. What would end their wait is not visible, so no cause is claimed.
 pub fn assert_stands(mode: &str, clients: usize, words: &[&str]) {
     on_all(mode, clients, |diagnosis, how| {
         assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
@@ -339,7 +339,7 @@ fn a_latch_that_nobody_counts_down_and_a_result_that_nobody_gives() {
     }
 }
 
-/// What it waits for may be an event: nothing is claimed, and nothing is denied.
+/// These requests may wait for an event, so a hang is neither claimed nor denied.
 #[test]
 fn requests_that_wait_for_a_signal_have_an_unknown_cause_and_those_that_compute_a_loop() {
     let loops = "an endless loop, or a long computation";
@@ -368,7 +368,6 @@ fn all_threads_write_to_clients_that_do_not_read() {
     }
 }
 
-/// Look-alikes.
 #[test]
 fn an_idle_server_and_long_polls_do_not_hang() {
     let calm = [

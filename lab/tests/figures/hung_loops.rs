@@ -1,4 +1,4 @@
-//! Hangs at a thread of the program's own that serves a queue or a pipe (`tests/hung/Loops.java`).
+//! Hangs at a thread of the program itself that serves a queue or a pipe (`tests/hung/Loops.java`).
 
 use crate::hangs::{KINDS, Service, assert_hangs, classes, on_all};
 
@@ -9,7 +9,7 @@ fn a_loop_has_taken_the_order_of_a_request_that_has_the_lock_which_the_loop_want
     assert_hangs("order-loop", 12, "deadlock", &words);
 }
 
-/// A look-alike: those that fill the queue do not serve it.
+/// A look-alike: the threads that fill the queue do not serve it.
 #[test]
 fn requests_whose_loop_has_ended_wait_for_a_result_that_no_thread_gives() {
     let words = ["12 threads wait", "a result that no thread gives", "in the queue Loops$EndedLoop.orders"];
@@ -50,7 +50,7 @@ fn an_event_loop_that_waits_for_a_response_of_another_one_does_not_hang() {
     }
 }
 
-/// Java 21 has no object that a thread waits at.
+/// Java 21 does not show the object that a thread waits at.
 #[test]
 fn a_writer_waits_for_room_in_a_pipe_whose_reader_wants_the_monitor_of_the_writer() {
     let folder = classes();

@@ -10,7 +10,7 @@ fn requests_of_a_limiter_that_grants_nothing_stand_and_are_never_called_idle() {
         ("limiter-wait", "WaitingLimiter.acquire", "waiting for a signal again and again"),
     ] {
         on_all(mode, 6, |diagnosis, how| {
-            // A thread that waits at an object keeps its carrier there.
+            // On Java 21 a virtual thread that waits at an object keeps its carrier.
             if mode == "limiter-wait" && how.contains("Java 21, virtual") {
                 return assert_ne!(diagnosis.code, Some(0), "{how}");
             }
@@ -21,7 +21,7 @@ fn requests_of_a_limiter_that_grants_nothing_stand_and_are_never_called_idle() {
     }
 }
 
-/// Java 21 has the limits of virtual threads in no field.
+/// Java 21 has no field with the time limit of a virtual thread.
 #[test]
 fn requests_of_a_limiter_that_lets_them_sleep_for_a_day_are_no_long_polls() {
     let folder = classes();
@@ -36,7 +36,6 @@ fn requests_of_a_limiter_that_lets_them_sleep_for_a_day_are_no_long_polls() {
     }
 }
 
-/// Look-alikes.
 #[test]
 fn long_polls_that_wait_a_second_each_time_and_requests_that_sleep_and_answer_do_not_hang() {
     on_all("long-poll-steps", 8, |diagnosis, how| {
@@ -63,7 +62,7 @@ fn requests_that_wait_for_a_child_process_that_works_have_it_as_their_cause() {
     }
 }
 
-/// Look-alikes: while others are answered it is no hang, and one that rests is not busy.
+/// Look-alikes: while other requests are answered it is no hang, and a child process that rests is not busy.
 #[test]
 fn a_child_process_that_works_is_no_hang_while_responses_leave_and_one_that_rests_is_not_busy() {
     let folder = classes();

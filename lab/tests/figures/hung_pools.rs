@@ -1,4 +1,4 @@
-//! Hangs at pools, throttles and locks that a program wrote itself (`tests/hung/Pools.java`), and what only looks like one.
+//! Hangs at pools, throttles and locks that a program implements itself (`tests/hung/Pools.java`), and look-alikes.
 
 use crate::hangs::{Service, assert_hangs, assert_stands, classes, on_all};
 
@@ -28,8 +28,8 @@ fn requests_want_a_lock_whose_owner_waits_for_a_connection_that_no_thread_is_kno
     assert_hangs("pool-and-lock", 12, "dead-end", &words);
 }
 
-/// The JVM keeps no list of those that read under a `StampedLock`. If another request waits for a read stamp as well, behind one that wants to
-/// write, its line shows who is past it.
+/// The JVM does not record who reads under a `StampedLock`. If another request waits for a read stamp behind a writer, its line shows which
+/// threads are past it.
 #[test]
 fn a_thread_that_has_a_read_stamp_wants_to_write() {
     let words = ["StampedLock", "Pools$ReadStamp.update", "a lock that no thread is known to give"];
@@ -54,7 +54,6 @@ fn tasks_wait_for_results_over_a_queue_of_tasks_behind_them_in_their_own_pool() 
     assert_hangs("completion-service", 8, "deadlock", &words);
 }
 
-/// Look-alikes.
 #[test]
 fn requests_that_wait_for_a_message_wait_for_nothing_that_is_given_back() {
     on_all("mailbox", 4, |diagnosis, how| {
@@ -72,7 +71,7 @@ fn a_load_on_a_small_pool_of_their_own_that_moves_does_not_hang() {
     }
 }
 
-/// A full queue that moves, though some of it do not; and the same requests in a queue that nobody serves.
+/// A full queue that moves although some requests in it do not; and the same requests in a queue that nobody serves.
 #[test]
 fn requests_that_others_of_their_queue_overtake_do_not_hang_and_those_in_another_queue_stand() {
     let folder = classes();

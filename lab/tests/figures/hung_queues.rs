@@ -1,4 +1,4 @@
-//! Hangs at queues of a program's own (`tests/hung/Backlogs.java`), and what only looks like one.
+//! Hangs at queues that a program implements itself (`tests/hung/Backlogs.java`), and look-alikes.
 
 use crate::hangs::{KINDS, Service, classes};
 
@@ -39,7 +39,6 @@ fn a_task_of_the_only_worker_waits_for_a_task_behind_it() {
     assert_on_all("own-queue-worker", ("deadlock", 1), &words);
 }
 
-/// Look-alikes.
 #[test]
 fn workers_that_wait_for_an_element_are_idle_and_requests_that_get_room_go_on() {
     let folder = classes();

@@ -156,14 +156,14 @@ fn file_io_on_two_carriers_is_named_and_no_newer_java_is_advised() {
 /// Checks on both Javas that carriers wait for a file, with the line, and that no newer Java is advised.
 fn assert_waits_for_files(result: &Value, line: &str) {
     for variant in ["virtual-21", "virtual-25"] {
-        let of_variant = |rule: &str| {
+        let finding_by = |rule: &str| {
             let findings = result["findings"].as_array().unwrap();
             findings.iter().find(|it| it["rule"] == rule && it["variant"] == variant)
         };
-        let found = of_variant("file-io").unwrap_or_else(|| panic!("{variant}: {:#}", result["findings"]));
+        let found = finding_by("file-io").unwrap_or_else(|| panic!("{variant}: {:#}", result["findings"]));
         assert!(found["figures"]["site"]["application"].as_str().unwrap().starts_with(line), "{found:#}");
         assert!(found["figures"]["waiting_carriers"].as_f64().unwrap() >= 0.5, "{found:#}");
-        assert!(of_variant("pinned-carriers").is_none(), "{:#}", result["findings"]);
+        assert!(finding_by("pinned-carriers").is_none(), "{:#}", result["findings"]);
     }
 }
 

@@ -39,7 +39,7 @@ public class Answers {
         }
     }
 
-    /** Holds all of the heap but so many bytes. */
+    /** Fills the heap but for this many bytes. */
     private static void fill(long leftBytes) {
         Runtime runtime = Runtime.getRuntime();
         System.gc();
@@ -49,7 +49,7 @@ public class Answers {
         System.gc();
     }
 
-    /** Defines classes until so many bytes are left of the space for classes. */
+    /** Defines classes until only this many bytes of the space for classes are left. */
     private static void classes(long leftBytes) throws Exception {
         byte[] own = Answers.class.getResourceAsStream("/Answers.class").readAllBytes();
         MemoryPoolMXBean space = ManagementFactory.getMemoryPoolMXBeans().stream()
@@ -70,7 +70,7 @@ public class Answers {
         System.out.println("port: " + server.getAddress().getPort());
     }
 
-    /** Starts threads that stand, each below so many calls. */
+    /** Starts threads that stand still, each below this many calls. */
     private static void deep(String kind, int threads, int calls) throws InterruptedException {
         ThreadFactory factory = kind.equals("virtual") ? Thread.ofVirtual().factory() : Thread.ofPlatform().daemon().factory();
         CountDownLatch standing = new CountDownLatch(threads);
@@ -93,7 +93,7 @@ public class Answers {
         }
     }
 
-    /** Allocates so many bytes, and holds none of them. */
+    /** Allocates this many bytes, and keeps none of them. */
     private static void litter(long bytes) {
         for (long left = bytes; left > 0; left -= 64 << 10) {
             KEPT.set(0, new byte[64 << 10]);
@@ -106,7 +106,7 @@ public class Answers {
                 KEPT.add(new FileInputStream("/dev/null"));
             }
         } catch (IOException noneLeft) {
-            // All are open.
+            // All file descriptors are in use.
         }
     }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 
-/** Queues of a program's own, guarded by a plain object. */
+/** Queues that a program implements itself, guarded by a plain object. */
 final class Backlogs {
     private Backlogs() {}
 
@@ -20,7 +20,7 @@ final class Backlogs {
         };
     }
 
-    /** Has room for so many. */
+    /** A queue with room for this many elements. */
     static final class Bounded<T> {
         private final Object guard = new Object();
         private final Queue<T> elements = new ArrayDeque<>();
@@ -66,7 +66,7 @@ final class Backlogs {
         }
     }
 
-    /** A stage takes from one queue and puts into the next one, whose consumer has ended, or puts back into the first. */
+    /** Each stage takes from one queue and puts into the next one, whose consumer has ended, or back into the first. */
     static final class Stages implements Service.Work {
         private final Bounded<Integer> orders = new Bounded<>(2);
         private final Bounded<Integer> bills = new Bounded<>(2);
@@ -84,7 +84,7 @@ final class Backlogs {
             bills.put(order);
         }
 
-        /** Each bill is ordered twice. */
+        /** Orders each bill twice. */
         private void correct() throws InterruptedException {
             int bill = bills.take();
             orders.put(bill);
@@ -99,7 +99,7 @@ final class Backlogs {
         }
     }
 
-    /** All requests wait for room, and each gets it. */
+    /** All requests wait for room, and each of them gets it. */
     static final class SlowStage implements Service.Work {
         private final Bounded<CountDownLatch> orders = new Bounded<>(1);
 
@@ -121,7 +121,7 @@ final class Backlogs {
         }
     }
 
-    /** Tasks for the only worker, of which each may wait for another one behind it. */
+    /** Tasks for a single worker, each of which may wait for another task behind it. */
     static final class OneWorker implements Service.Work {
         private final Bounded<FutureTask<String>> tasks = new Bounded<>(Integer.MAX_VALUE);
         private final boolean isNested;

@@ -7,8 +7,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Requests that take a connection of a pool of four. "leaked": each of the first four takes one and ends. "elsewhere": four others have
- * them, in other code. "busy": each has one for 20 ms. It prints "up" when they wait.
+ * Requests that take a connection of a pool of four. "leaked": each of the first four takes one and ends. "elsewhere": four other threads
+ * have them, in other code. "busy": each has one for 20 ms. Prints "up" when the requests wait.
  */
 class Borrowers {
     static final ConcurrentBag<String> POOL = new ConcurrentBag<>(List.of("a", "b", "c", "d"));

@@ -12,11 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import javax.management.ObjectName;
 
 /**
- * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
- * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
- * requests wait for one lock; with "asleep" they sleep; with "cached" each request makes the buffer of
- * its thread, and with "allocated" one of its own, while as many threads compute as the third argument says. It prints "up", and then a line with all packages of the JDK
- * that are open to it for each line that it reads.
+ * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and pins its carrier on
+ * Java 21), garbage, and as many pools as the first argument says. With "locked" it is a server with ten clients whose requests wait for
+ * one lock; with "asleep" they sleep. With "cached" each request makes the buffer of its thread, and with "allocated" a buffer of its own,
+ * while as many threads compute as the third argument says. Prints "up", and then for each line that it reads a line with all packages of
+ * the JDK that are open to it.
  */
 public class Busy {
     public interface PoolMBean {

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Clients of a neighbour, on whose own thread the application is called back with a response, and waits for the next one. */
+/** Clients of a neighbour. Their own thread calls the application back with a response, and the application waits there for the next one. */
 final class Callbacks {
     private Callbacks() {}
 
@@ -33,7 +33,7 @@ final class Callbacks {
         void send(String text, CompletableFuture<String> result) throws IOException;
     }
 
-    /** The second response is waited for where the first one arrives. */
+    /** Waits for the second response on the thread on which the first one arrives. */
     static final class CalledBack implements Service.Work {
         private final Client first;
         private final Client second;
@@ -81,7 +81,7 @@ final class Callbacks {
         }
     }
 
-    /** A thread reads the responses, whose numbers are those of the requests. */
+    /** A client with a thread that reads the responses, each of which has the number of its request. */
     static final class NumberedClient implements Client, Runnable {
         private final Map<Integer, CompletableFuture<String>> pending = new ConcurrentHashMap<>();
         private final AtomicInteger numbers = new AtomicInteger();
@@ -114,7 +114,7 @@ final class Callbacks {
         }
     }
 
-    /** A selector's loop reads the responses, which come in the order of the requests. Only the key of the selector has the connection. */
+    /** A client whose selector loop reads the responses in the order of the requests. Only the selector's key refers to the connection. */
     static final class SelectorClient implements Client, Runnable {
         private final Selector selector = Selector.open();
 
@@ -146,7 +146,7 @@ final class Callbacks {
         }
     }
 
-    /** Results that are yet to come, in the order of the requests. */
+    /** Results that have not come yet, in the order of the requests. */
     static final class Connection {
         private final Queue<CompletableFuture<String>> sent = new ArrayDeque<>();
         private final ByteBuffer received = ByteBuffer.allocate(4_096);

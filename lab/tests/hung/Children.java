@@ -1,6 +1,6 @@
 import java.io.IOException;
 
-/** Requests that wait for a child process. It ends with its parent. */
+/** Requests that wait for a child process, which ends with its parent. */
 final class Children {
     private static final String COMPUTES = "while kill -0 $PPID; do :; done";
     private static final String RESTS = "read line";
@@ -25,7 +25,7 @@ final class Children {
         Service.DONE.addAndGet(converter.getInputStream().readAllBytes().length);
     }
 
-    /** The first requests wait for its end. */
+    /** The first requests wait for the end of the child process. */
     static final class OneChild implements Service.Work {
         private final Process converter;
         private final int waiting;

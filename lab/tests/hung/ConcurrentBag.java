@@ -3,7 +3,7 @@ package com.zaxxer.hikari.util;
 import java.util.List;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** A pool with the class and methods of HikariCP's, by which it is known in a stack. */
+/** A pool with the class and methods of HikariCP's, by which a stack shows it. */
 public class ConcurrentBag<T> {
     private final LinkedTransferQueue<T> free;
 

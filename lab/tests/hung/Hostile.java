@@ -24,7 +24,7 @@ public class Hostile {
         Thread.sleep(600_000);
     }
 
-    /** As the JVM prints what it has found. */
+    /** The report of a deadlock as the JVM prints it. */
     private static String section(String more) {
         return "Found one Java-level deadlock:\n============================" + more + "=\n\"pay-1\":\n  waiting to lock monitor 0x1 (object 0x2, a Ledger),\n"
                 + "  which is held by \"pay-2\"\n\n\"pay-2\":\n  waiting to lock monitor 0x3 (object 0x4, a Ledger),\n  which is held by \"pay-1\"\n\n"

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** JVMs that hang in a known way, and their look-alikes. It prints "up" when it has come so far. */
+/** JVMs that hang in a known way, and look-alikes. Prints "up" when it has come that far. */
 class Hung {
     static final AtomicLong DONE = new AtomicLong();
     static final List<byte[]> LIVE = new ArrayList<>();
@@ -54,7 +54,7 @@ class Hung {
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         System.out.println("up");
-        // A line with what is open to us for each that is read.
+        // For each byte that is read, prints a line with the packages that are open to us.
         while (System.in.read() >= 0) {
             System.out.println(openPackages());
         }
@@ -71,8 +71,8 @@ class Hung {
     }
 
     /**
-     * qos-ch/logback#786: the lock was given to a virtual thread that is not mounted, while every carrier is held by one
-     * that waits for the same lock within a monitor.
+     * qos-ch/logback#786: the lock was given to a virtual thread that is not mounted, while every carrier is held by a thread that waits
+     * for the same lock inside a monitor.
      */
     static void pinned() throws Exception {
         ReentrantLock lock = new ReentrantLock();
@@ -126,7 +126,7 @@ class Hung {
         Thread.sleep(200);
     }
 
-    /** Requests that came through one filter: two wait for each other, and one for something else. */
+    /** Requests that came through one filter: two wait for each other, and a third for something else. */
     static void filteredMonitors() throws Exception {
         Object a = new Object();
         Object b = new Object();
@@ -144,7 +144,7 @@ class Hung {
         DONE.incrementAndGet();
     }
 
-    /** Platform threads that wait for each other in a heap that is nearly full of what lives. */
+    /** Platform threads that wait for each other in a heap that is nearly full of live objects. */
     static void fullAndCrossed() throws Exception {
         try {
             while (forever) {
@@ -167,7 +167,7 @@ class Hung {
         }
     }
 
-    /** Who takes a permit and fails does not give it back. */
+    /** A thread that takes a permit and then fails does not give it back. */
     static void permits() throws Exception {
         Semaphore permits = new Semaphore(4);
         for (int i = 0; i < 12; i++) {
@@ -185,7 +185,7 @@ class Hung {
         permits.release();
     }
 
-    /** Who takes the lock and fails does not give it back. */
+    /** A thread that takes the lock and then fails does not give it back. */
     static void lostLock(Runner runner) throws Exception {
         ReentrantLock lock = new ReentrantLock();
         runner.run(() -> reserve(lock));
@@ -227,7 +227,7 @@ class Hung {
         }
     }
 
-    /** Four may call a neighbour at once, which takes its time. */
+    /** At most four threads may call a neighbour at once, which takes its time. */
     static void neighbour(int millis, Call how) throws Exception {
         ServerSocket server = neighbourThatTakes(millis);
         Semaphore permits = new Semaphore(4);
@@ -265,7 +265,7 @@ class Hung {
         }
     }
 
-    /** It has threads of its own as soon as it is there. */
+    /** Loaded when it is first used, because the client starts threads at once. */
     static final class Http {
         static final HttpClient CLIENT = HttpClient.newHttpClient();
     }
@@ -282,7 +282,7 @@ class Hung {
         }
     }
 
-    /** Nearly all of the heap lives. */
+    /** Nearly all of the heap is live. */
     static void thrash() throws Exception {
         List<byte[]> live = new ArrayList<>();
         Runtime runtime = Runtime.getRuntime();
@@ -316,7 +316,7 @@ class Hung {
         DONE.incrementAndGet();
     }
 
-    /** Each takes a signal of its own and gives the next one's: nobody has begun. */
+    /** Each stage waits for its own signal and gives the next one's; none of them has begun. */
     static final class Stage {
         private final Semaphore signal = new Semaphore(0);
         private Stage next;
@@ -355,7 +355,7 @@ class Hung {
     }
 
     static final List<Socket> CLIENTS = new ArrayList<>();
-    /** A collection would close one that nothing refers to. */
+    /** Kept, because a collection would close a socket that nothing refers to. */
     static ServerSocket server;
 
     static void serve(Socket client) throws Exception {
@@ -364,7 +364,7 @@ class Hung {
         }
     }
 
-    /** Each asks a neighbour again and again, and is nearly always at the same line. */
+    /** Threads that ask a neighbour again and again, and are nearly always at the same line. */
     static void readers() throws Exception {
         ServerSocket server = neighbourThatTakes(60);
         for (int i = 0; i < 12; i++) {
@@ -377,7 +377,7 @@ class Hung {
         Thread.sleep(500);
     }
 
-    /** A limit that many wait for longer than a diagnosis takes, and each is through in 20 ms. */
+    /** A limit that many threads wait for, longer than a diagnosis takes, although each is through in 20 ms. */
     static void longQueue() throws Exception {
         Semaphore permits = new Semaphore(2, true);
         for (int i = 0; i < 600; i++) {
@@ -395,7 +395,7 @@ class Hung {
         waitFor(() -> permits.getQueueLength() > 500);
     }
 
-    /** The first that is closed leaves the JDK half of a pair of sockets, which it keeps for all others. */
+    /** Closes a channel. The first one leaves half of a pair of sockets, which the JDK keeps for all others. */
     static void useChannel() throws Exception {
         java.nio.channels.SocketChannel.open(java.net.StandardProtocolFamily.UNIX).close();
     }
@@ -430,7 +430,7 @@ class Hung {
         }
     }
 
-    /** Many want one lock, and each gets it in its turn. */
+    /** Many threads want one lock, and each gets it in its turn. */
     static void busyLock() {
         ReentrantLock lock = new ReentrantLock(true);
         for (int i = 0; i < 10; i++) {

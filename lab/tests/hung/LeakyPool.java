@@ -12,8 +12,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Requests that take a connection of a real HikariCP (ten, over H2, without JMX). "leaked": ten were taken and never given back.
- * "neighbour": each holds one while it asks a service that does not respond. "carriers": those who have one sleep, and two others
- * want one in a synchronized block. It prints "up", with the port of the service where there is one, when all wait.
+ * "neighbour": each request holds one while it asks a service that does not respond. "carriers": those that have one sleep, and two others
+ * want one in a synchronized block. Prints "up" when all wait, with the port of the service if there is one.
  */
 class LeakyPool {
     static final int CONNECTIONS = 10;
@@ -36,7 +36,7 @@ class LeakyPool {
         } else if (arguments[0].equals("carriers")) {
             holdCarriers(pool);
         } else {
-            // Its queue takes the connections; nobody accepts or responds.
+            // The queue of the socket takes the connections; nobody accepts or responds.
             ServerSocket silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
             up += " " + silent.getLocalPort();
             serve(40, () -> price(pool, silent.getLocalPort()));
@@ -78,7 +78,7 @@ class LeakyPool {
         }
     }
 
-    /** On Java 21 with two carriers nobody who has a connection can go on to give it back. */
+    /** On Java 21 with two carriers, no thread that has a connection can go on to give it back. */
     static void holdCarriers(HikariDataSource pool) throws Exception {
         CountDownLatch taken = new CountDownLatch(CONNECTIONS);
         serve(CONNECTIONS, () -> {

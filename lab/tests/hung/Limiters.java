@@ -3,7 +3,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits that are begun again and again, and waits of long polls. */
+/** Waits that begin again and again, and waits of long polls. */
 final class Limiters {
     private Limiters() {}
 
@@ -22,7 +22,7 @@ final class Limiters {
         return number -> limiter.acquire();
     }
 
-    /** A long poll that looks once a second whether its client is there. */
+    /** A long poll that checks once a second whether its client is still there. */
     private static void poll(LinkedBlockingQueue<String> news) throws InterruptedException {
         for (int second = 0; second < 60; second++) {
             if (news.poll(1, TimeUnit.SECONDS) != null) {
@@ -31,7 +31,7 @@ final class Limiters {
         }
     }
 
-    /** Grants nothing. */
+    /** A limiter that sleeps and grants nothing. */
     static final class SleepingLimiter {
         void acquire() throws InterruptedException {
             while (!isGranted()) {
@@ -40,7 +40,7 @@ final class Limiters {
         }
     }
 
-    /** Grants one a day. */
+    /** A limiter that grants one permit a day. */
     static final class PatientLimiter {
         void acquire() throws InterruptedException {
             TimeUnit.DAYS.sleep(1);

@@ -12,7 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Hangs at a thread of the program's own that serves a queue or a pipe. */
+/** Hangs at a thread of the program itself that serves a queue or a pipe. */
 final class Loops {
     private static final BlockingQueue<String> FULL = new ArrayBlockingQueue<>(1, false, List.of("row"));
 
@@ -30,14 +30,14 @@ final class Loops {
         };
     }
 
-    /** A queue that nobody empties is tried until it has room. */
+    /** Tries a queue that nobody empties until it has room. */
     private static void retry() throws InterruptedException {
         while (!FULL.offer("row")) {
             Thread.sleep(5);
         }
     }
 
-    /** The loop has taken the order of a request that has the lock which the loop wants. */
+    /** The loop has taken the order of a request that holds the lock which the loop wants. */
     static final class OrderLoop implements Service.Work {
         private final BlockingQueue<CompletableFuture<String>> orders = new LinkedBlockingQueue<>();
         private final CountDownLatch taken = new CountDownLatch(1);
@@ -94,7 +94,7 @@ final class Loops {
         }
     }
 
-    /** A task of the only thread waits for another one of it, which lies in its queue as it is. */
+    /** A task of the only thread waits for another task, which lies in the queue of that thread without a wrapper. */
     static final class Dispatcher implements Service.Work {
         private final LinkedTransferQueue<FutureTask<String>> inbox = new LinkedTransferQueue<>();
 
@@ -124,7 +124,7 @@ final class Loops {
         }
     }
 
-    /** The thread that reads the pipe wants the monitor of the one that waits for room in it. */
+    /** The thread that reads the pipe wants the monitor of the thread that waits for room in it. */
     static final class PipeAndMonitor implements Service.Work {
         private final PipedOutputStream rows = new PipedOutputStream();
         private final PipedInputStream reader = new PipedInputStream(rows, 64);

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 
-/** Hangs at pools, throttles and locks that a program wrote itself, and what only looks like one. */
+/** Hangs at pools, throttles and locks that a program implements itself, and look-alikes. */
 final class Pools {
     private Pools() {}
 
@@ -35,7 +35,7 @@ final class Pools {
         };
     }
 
-    /** Two turns for all. The first requests stand in the queue of the others, who go before them; or in one of their own, which nobody serves. */
+    /** Two turns for all. The first requests are in the queue of the others, which overtake them, or in their own queue, which nobody serves. */
     static final class Overtaking implements Service.Work {
         private static final int FIRST = 4;
         private final Turns turns = new Turns();
@@ -103,7 +103,7 @@ final class Pools {
         }
     }
 
-    /** Its connections lie in a queue. */
+    /** A pool that keeps its idle connections in a queue. */
     static final class Pool {
         private final BlockingQueue<Connection> idle = new LinkedBlockingQueue<>();
 
@@ -122,7 +122,7 @@ final class Pools {
         }
     }
 
-    /** A request has a connection and wants a second one. */
+    /** Each request has a connection and wants a second one. */
     static final class OwnNestedPool implements Service.Work {
         private final Pool pool = new Pool(4);
 
@@ -156,7 +156,7 @@ final class Pools {
         }
     }
 
-    /** The same, in two branches of one method: who is in the second has not been in the first. */
+    /** The same in two branches of one method: a thread in the second branch has not been in the first. */
     static final class TwoBranches implements Service.Work {
         private final Pool pool = new Pool(2);
         private final Service.FirstTwo firstTwo = new Service.FirstTwo();
@@ -181,7 +181,7 @@ final class Pools {
         }
     }
 
-    /** A throttle by {@code wait}, as Spring's, whose turns are not given back. */
+    /** A throttle by {@code wait}, like Spring's, whose turns are not given back. */
     static final class LeakyThrottle implements Service.Work {
         private final Service.FirstTwo firstTwo = new Service.FirstTwo();
         private int running;
@@ -211,7 +211,7 @@ final class Pools {
         }
     }
 
-    /** Each has a connection and wants a lock, whose owner wants another connection. */
+    /** Each request has a connection and wants a lock whose owner wants another connection. */
     static final class PoolAndLock implements Service.Work {
         private final Pool pool = new Pool(4);
         private final CountDownLatch all = new CountDownLatch(4);
@@ -251,7 +251,7 @@ final class Pools {
         }
     }
 
-    /** Looks like one: all wait for a small pool, and go on. */
+    /** A look-alike: all requests wait for a small pool, and go on. */
     static final class BusyPool implements Service.Work {
         private final Pool pool = new Pool(2);
 
@@ -263,7 +263,7 @@ final class Pools {
         }
     }
 
-    /** A read stamp is not given back before the same thread wants to write. */
+    /** A thread wants to write before it has given its read stamp back. */
     static final class ReadStamp implements Service.Work {
         private final StampedLock world = new StampedLock();
 
@@ -298,7 +298,7 @@ final class Pools {
         }
     }
 
-    /** Tasks wait for results of tasks in the queue of their own pool, which come over a queue. */
+    /** Tasks wait for results of tasks in the queue of their own pool. The results come over a queue. */
     static final class CompletionService implements Service.Work {
         private final ExecutorService pool = Executors.newFixedThreadPool(2, work -> Service.daemon("worker", work));
 
@@ -315,7 +315,7 @@ final class Pools {
         }
     }
 
-    /** Waits for a message, which need not come. */
+    /** Waits for a message that need not come. */
     static final class Mailbox implements Service.Work {
         private final ArrayBlockingQueue<String> messages = new ArrayBlockingQueue<>(4);
 

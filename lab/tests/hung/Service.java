@@ -32,7 +32,7 @@ import java.util.concurrent.locks.StampedLock;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
-/** A server whose requests hang in the way that the first argument says, on threads of the kind that the second says. It prints its port. */
+/** A server whose requests hang in the way that the first argument names, on threads of the kind that the second names. Prints its port. */
 class Service {
     interface Work {
         void run(int number) throws Exception;
@@ -86,7 +86,7 @@ class Service {
         return null;
     }
 
-    /** Nobody answers it; what is scheduled for each request does something else. */
+    /** Leaves the request unanswered; the task that is scheduled for each request does something else. */
     static void forget(HttpExchange exchange, int number) {
         FORGOTTEN.put(number, exchange);
         LATER.schedule(() -> EXPIRED.add(number), 60, TimeUnit.SECONDS);
@@ -142,7 +142,7 @@ class Service {
         }
     }
 
-    /** A request holds the lock that the worker wants whose result it waits for. */
+    /** A request holds a lock and waits for the result of a worker that wants this lock. */
     static final class LockAndFuture implements Work {
         private final ExecutorService workers = Executors.newFixedThreadPool(2, work -> daemon("renderer", work));
 
@@ -163,7 +163,7 @@ class Service {
         }
     }
 
-    /** Each holds one of four and wants another one. */
+    /** Each request holds one of four permits and wants another one. */
     static final class NestedPool implements Work {
         private final Semaphore places = new Semaphore(4);
 
@@ -231,7 +231,7 @@ class Service {
         }
     }
 
-    /** A reader waits while it has the lock, a writer behind it, and readers behind the writer. */
+    /** A reader waits while it has the lock; a writer waits behind it, and more readers behind the writer. */
     static final class ReadLock implements Work {
         private final ReentrantReadWriteLock graph = new ReentrantReadWriteLock();
         private final LinkedBlockingQueue<String> rows = new LinkedBlockingQueue<>();
@@ -251,7 +251,7 @@ class Service {
             }
         }
 
-        /** They must come to the lock in this order. */
+        /** Waits for a thread to arrive, because they must come to the lock in this order. */
         private static void until(BooleanSupplier arrived) throws InterruptedException {
             while (!arrived.getAsBoolean()) {
                 Thread.sleep(1);
@@ -268,7 +268,7 @@ class Service {
         }
     }
 
-    /** A thread took the lock to read, and has ended. */
+    /** A thread took the lock for reading, and has ended. */
     static final class LostReadLock implements Work {
         private final ReentrantReadWriteLock graph = new ReentrantReadWriteLock();
 
@@ -285,7 +285,7 @@ class Service {
         }
     }
 
-    /** Locks that know no owner, in opposite order. */
+    /** Locks without an owner, taken in opposite order. */
     static final class StampedLocks implements Work {
         private final StampedLock stock = new StampedLock();
         private final StampedLock price = new StampedLock();
@@ -317,7 +317,7 @@ class Service {
         }
     }
 
-    /** Each class needs the other one to begin. */
+    /** Each class needs the other one to be initialised. */
     static final class Classes implements Work {
         static final CountDownLatch BOTH = new CountDownLatch(2);
 
@@ -376,7 +376,7 @@ class Service {
         }
     }
 
-    /** Each of two event loops waits for a promise that the other one would keep. */
+    /** Each of two event loops waits for a promise that the other one has to keep. */
     static final class EventLoops implements Work {
         private final EventLoop[] loops = {new EventLoop(), new EventLoop()};
 
@@ -391,7 +391,7 @@ class Service {
         }
     }
 
-    /** One thread with a queue of its own. */
+    /** A thread with its own queue of tasks. */
     static final class EventLoop implements Executor, Runnable {
         private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
         private final Thread thread = daemon("loop", this);
@@ -423,7 +423,7 @@ class Service {
         }
     }
 
-    /** Waits at itself, as promises of libraries do. */
+    /** A promise that threads wait for at the promise itself, as in libraries. */
     static final class Promise implements Runnable {
         private final Runnable work;
         private boolean isKept;
@@ -452,10 +452,10 @@ class Service {
         }
     }
 
-    /** The caller of the stream holds the lock that its tasks want. */
+    /** The caller of a parallel stream holds the lock that the tasks of the stream want. */
     static final class ParallelStream implements Work {
         private final ReentrantLock totals = new ReentrantLock();
-        /** A thread of the pool has come to the lock. */
+        /** Counted down when a thread of the pool has come to the lock. */
         private final CountDownLatch helped = new CountDownLatch(1);
 
         @Override
@@ -480,7 +480,7 @@ class Service {
         }
     }
 
-    /** A neighbour that never responds, asked by a client that has threads of its own. */
+    /** A neighbour that never responds, asked by a client with its own threads. */
     static final class Neighbour implements Work {
         private final HttpClient client = HttpClient.newHttpClient();
         private final ServerSocket silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
@@ -494,7 +494,7 @@ class Service {
         }
     }
 
-    /** Whoever takes a permit and fails does not give it back. */
+    /** A request that takes a permit and then fails does not give it back. */
     static final class LostPermit implements Work {
         private final Semaphore permits = new Semaphore(2);
         private final FirstTwo firstTwo = new FirstTwo();
@@ -508,7 +508,7 @@ class Service {
         }
     }
 
-    /** Two requests fail, and the others come after them. */
+    /** Lets two requests fail before the others come. */
     static final class FirstTwo {
         private final CountDownLatch failed = new CountDownLatch(2);
 

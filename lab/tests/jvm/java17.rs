@@ -5,8 +5,8 @@ use std::fs;
 /// Makes a JVM's performance data say that it is a Java 17. The file is the JVM's own memory, and contains the version as text.
 pub fn pretend(jvm: u32) {
     let folders = fs::read_dir("/tmp").unwrap().map(|it| it.unwrap());
-    let mut of_users = folders.filter(|it| it.file_name().to_string_lossy().starts_with("hsperfdata_"));
-    let file = of_users.find_map(|it| Some(it.path().join(jvm.to_string())).filter(|it| it.is_file()));
+    let mut user_folders = folders.filter(|it| it.file_name().to_string_lossy().starts_with("hsperfdata_"));
+    let file = user_folders.find_map(|it| Some(it.path().join(jvm.to_string())).filter(|it| it.is_file()));
     let file = file.expect("performance data");
     let mut data = fs::read(&file).unwrap();
     let places: Vec<usize> = (0..data.len()).filter(|&at| data[at..].starts_with(b"\x0025.")).collect();

@@ -18,8 +18,8 @@ use threadcount_model::window::Window;
 use threadcount_servers::http_get::{BaseUrl, get};
 use threadcount_servers::{Launcher, RunningServer};
 
-/// `gc N` collects N times. `keep MB` collects while it holds that much, and after it has let go. `allocate N LIVE` makes N arrays of 100
-/// kB, of which LIVE are alive. `serve PORT` collects at each request. Each printed line has what, from and to (`System.nanoTime()`).
+/// `gc N` collects N times. `keep MB` collects while it holds that much and after it has let go. `allocate N LIVE` makes N arrays of 100 kB
+/// and keeps LIVE of them. `serve PORT` collects at each request. Each line printed is a word with two times (`System.nanoTime()`).
 const PROGRAM: &str = r#"
 import com.sun.net.httpserver.*; import java.net.*;
 class Known {

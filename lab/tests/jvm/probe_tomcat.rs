@@ -63,10 +63,10 @@ impl Bench {
             let give_up = Instant::now() + Duration::from_secs(100);
             loop {
                 thread::sleep(Duration::from_millis(500));
-                let said = self.server.readings(Window { started_ns, ended_ns: now_ns() }).unwrap();
-                if enough(&said) || Instant::now() > give_up {
+                let readings = self.server.readings(Window { started_ns, ended_ns: now_ns() }).unwrap();
+                if enough(&readings) || Instant::now() > give_up {
                     stop.store(true, Ordering::Relaxed);
-                    return said;
+                    return readings;
                 }
             }
         })
@@ -113,15 +113,15 @@ fn the_jvm_below_a_command_gets_the_probe_while_it_runs() {
     assert_eq!(server.attach_instruments(), None);
     let started_ns = now_ns();
     let give_up = Instant::now() + Duration::from_secs(100);
-    let said = loop {
+    let readings = loop {
         thread::sleep(Duration::from_millis(500));
-        let said = server.readings(Window { started_ns, ended_ns: now_ns() }).expect("it says hello");
-        if !said.samples.is_empty() || Instant::now() > give_up {
-            break said;
+        let readings = server.readings(Window { started_ns, ended_ns: now_ns() }).expect("it says hello");
+        if !readings.samples.is_empty() || Instant::now() > give_up {
+            break readings;
         }
     };
-    assert!(said.java.starts_with("25."), "{said:?}");
-    assert!(!said.samples.is_empty(), "{said:?}");
+    assert!(readings.java.starts_with("25."), "{readings:?}");
+    assert!(!readings.samples.is_empty(), "{readings:?}");
 }
 
 #[test]
@@ -142,43 +142,44 @@ fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
     assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);
 }
 
-fn pins(said: &JvmReadings) -> u64 {
-    said.pins.iter().map(|site| site.total.count).sum()
+fn pins(readings: &JvmReadings) -> u64 {
+    readings.pins.iter().map(|site| site.total.count).sum()
 }
 
 #[test]
 fn a_pool_of_seven_busy_threads_reads_seven_of_seven() {
     let bench = Bench::start(25, Threads::Platform(PoolSize::Fixed(7)));
-    let is_full = |said: &JvmReadings| {
-        let samples = said.pools.iter().flat_map(|pool| &pool.samples);
+    let is_full = |readings: &JvmReadings| {
+        let samples = readings.pools.iter().flat_map(|pool| &pool.samples);
         samples.filter(|sample| sample.busy == Some(7)).count() >= 2
     };
-    let said = bench.loaded("/thread-info?sleep=3s", 7, is_full);
-    assert!(is_full(&said), "{:?}", said.pools);
-    assert_eq!((said.pools.len(), said.pools[0].max), (1, Some(7)));
-    assert!(said.pools[0].name.starts_with("http-nio-"), "{:?}", said.pools[0].name);
-    assert!(said.pools[0].samples.iter().all(|sample| sample.busy <= Some(7)), "{:?}", said.pools);
+    let readings = bench.loaded("/thread-info?sleep=3s", 7, is_full);
+    assert!(is_full(&readings), "{:?}", readings.pools);
+    assert_eq!((readings.pools.len(), readings.pools[0].max), (1, Some(7)));
+    assert!(readings.pools[0].name.starts_with("http-nio-"), "{:?}", readings.pools[0].name);
+    assert!(readings.pools[0].samples.iter().all(|sample| sample.busy <= Some(7)), "{:?}", readings.pools);
 }
 
 #[test]
 fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line() {
     let bench = Bench::start(21, Threads::Virtual);
-    let all_mounted = |said: &JvmReadings| {
-        said.carriers.iter().any(|it| it.parallelism > 0 && it.mounted >= it.parallelism && it.queued > 0)
+    let all_mounted = |readings: &JvmReadings| {
+        readings.carriers.iter().any(|it| it.parallelism > 0 && it.mounted >= it.parallelism && it.queued > 0)
     };
-    let said = bench.loaded("/synchronized?sleep=250ms", 8, |said| pins(said) >= 10 && all_mounted(said));
-    let site = said.pins.first().expect("there are pins");
+    let readings = bench
+        .loaded("/synchronized?sleep=250ms", 8, |readings| pins(readings) >= 10 && all_mounted(readings));
+    let site = readings.pins.first().expect("there are pins");
     let holder = site.holder.as_deref().unwrap();
     let line =
         holder.strip_prefix("dev.threadcount.servlets.Synchronized.").and_then(|it| it.split_once(':'));
     assert!(line.is_some_and(|(_, line)| line.parse::<u32>().is_ok()), "{holder}");
     // A pin begins after its sleep begins, on a loaded machine milliseconds later.
     assert!(site.total.count >= 10 && site.total.longest_ms >= 200.0, "{:?}", site.total);
-    assert!(all_mounted(&said), "{:?}", said.carriers);
+    assert!(all_mounted(&readings), "{:?}", readings.carriers);
     assert!(
-        said.pools.iter().all(|pool| pool.max.is_none()),
+        readings.pools.iter().all(|pool| pool.max.is_none()),
         "virtual threads have no limit: {:?}",
-        said.pools
+        readings.pools
     );
 }
 
@@ -189,38 +190,38 @@ fn on_java_25_the_same_servlet_pins_nothing() {
     // The JVM pins while it loads a class, so the first request comes before.
     ask(&bench.server.url, path);
     let started = Instant::now();
-    let said = bench.loaded(path, 8, |said| said.carriers.len() >= 8);
+    let readings = bench.loaded(path, 8, |readings| readings.carriers.len() >= 8);
     // On Java 21 the pins of the eight clients are as long as all carriers together.
-    let pinned_ms: f64 = said.pins.iter().map(|site| site.total.total_ms).sum();
+    let pinned_ms: f64 = readings.pins.iter().map(|site| site.total.total_ms).sum();
     let lasted_ms = started.elapsed().as_secs_f64() * 1_000.0;
-    assert!(pinned_ms <= 0.25 * lasted_ms, "{pinned_ms} of {lasted_ms} ms: {:?}", said.pins);
+    assert!(pinned_ms <= 0.25 * lasted_ms, "{pinned_ms} of {lasted_ms} ms: {:?}", readings.pins);
 }
 
 #[test]
 fn on_java_25_a_class_initializer_still_pins() {
     let bench = Bench::start(25, Threads::Virtual);
-    let said = bench.loaded("/initializer?sleep=250ms", 8, |said| pins(said) >= 10);
-    let holder = said.pins.first().and_then(|site| site.holder.as_deref()).unwrap_or_default();
-    assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", said.pins);
-    assert!(said.pins[0].reason.is_some(), "Java 25 says why: {:?}", said.pins);
+    let readings = bench.loaded("/initializer?sleep=250ms", 8, |readings| pins(readings) >= 10);
+    let holder = readings.pins.first().and_then(|site| site.holder.as_deref()).unwrap_or_default();
+    assert!(holder.contains("BlocksWhenInitialized") && holder.contains("<clinit>"), "{:?}", readings.pins);
+    assert!(readings.pins[0].reason.is_some(), "Java 25 says why: {:?}", readings.pins);
 }
 
 #[test]
 fn on_java_25_a_native_frame_still_pins() {
     let bench = Bench::start(25, Threads::Virtual);
-    let native = |said: &JvmReadings| {
+    let native = |readings: &JvmReadings| {
         let is_native =
             |reason: Option<&SiteReason>| reason.is_some_and(|it| it.words().starts_with("Native"));
-        said.pins.iter().find(|site| is_native(site.reason.as_ref())).cloned()
+        readings.pins.iter().find(|site| is_native(site.reason.as_ref())).cloned()
     };
-    let is_enough = |said: &JvmReadings| native(said).is_some_and(|site| site.total.count >= 10);
-    let said = bench.loaded("/native-frame?sleep=50ms", 8, is_enough);
-    let site = native(&said).expect("there are pins");
+    let is_enough = |readings: &JvmReadings| native(readings).is_some_and(|site| site.total.count >= 10);
+    let readings = bench.loaded("/native-frame?sleep=50ms", 8, is_enough);
+    let site = native(&readings).expect("there are pins");
     let application = site.application.as_deref().unwrap_or_default();
     assert!(
         application.starts_with("dev.threadcount.servlets.NativeFrame.blockAndCompare:"),
         "{:?}",
-        said.pins
+        readings.pins
     );
     assert!(site.total.count >= 10 && site.total.longest_ms >= 49.0, "{:?}", site.total);
 }

@@ -80,11 +80,11 @@ fn backends_are_handed_on_observed_and_stopped_with_sigterm() {
         // There is a process for each of the three connections, and one that accepts. Processes of the warm-up may not have ended yet.
         assert!((4..=7).contains(&line.os_threads_peak), "{line:?}");
         // On a machine with many sockets the kernel's table is read so rarely that a short window has no reading.
-        if let Some((of_line, of_idle)) = line.connections.zip(idle.connections) {
+        if let Some((line_use, idle_use)) = line.connections.zip(idle.connections) {
             // Few readings fit into the window. The lead-in is long, so that all three connections are open before it even on a busy
             // machine.
-            assert!(of_line.mean >= 1.0 && (3..=6).contains(&of_line.peak), "{line:?}");
-            assert_eq!((of_line.limit, of_idle.peak), (Some(50), 0));
+            assert!(line_use.mean >= 1.0 && (3..=6).contains(&line_use.peak), "{line:?}");
+            assert_eq!((line_use.limit, idle_use.peak), (Some(50), 0));
         }
         let sum = record.cost.unwrap().backend_cpu_cores;
         assert!((sum - line.cpu_cores - idle.cpu_cores).abs() < 1e-9, "{sum}");

@@ -105,15 +105,15 @@ impl Server {
         (head.lines().map(str::to_owned).collect(), answer[end + 4..].to_vec())
     }
 
-    fn check_redirects(self, of: &str) {
+    fn check_redirects(self, name: &str) {
         let seen: BTreeSet<u32> = (0..ASKED)
             .map(|_| {
                 let (head, _) = self.get("1.1", "/anything/at-all?and=more");
-                assert!(head[0].starts_with("HTTP/1.1 302 "), "{of}: {head:?}");
-                image(&head).unwrap_or_else(|| panic!("{of} redirects elsewhere: {head:?}"))
+                assert!(head[0].starts_with("HTTP/1.1 302 "), "{name}: {head:?}");
+                image(&head).unwrap_or_else(|| panic!("{name} redirects elsewhere: {head:?}"))
             })
             .collect();
-        assert!(seen.len() > 1, "{of} answered {ASKED} times with the image {seen:?}");
+        assert!(seen.len() > 1, "{name} answered {ASKED} times with the image {seen:?}");
         self.process.stop(Duration::from_secs(10));
     }
 }

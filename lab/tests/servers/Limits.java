@@ -19,7 +19,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Services with a known limit of the requests that run at once, and services that look alike and have none: PORT MODE. */
+/** Services with a known limit of the requests that run at once, and look-alikes without one. Arguments: PORT MODE. */
 class Limits {
     private static final Object LOCK = new Object();
     private static final Semaphore PERMITS = new Semaphore(5);
@@ -131,7 +131,7 @@ class Limits {
         }
     }
 
-    /** Lets so many tasks at once into an executor with more threads; one thread runs one task after the other while there are some. */
+    /** Lets this many tasks at once into an executor with more threads; a thread runs one task after the other while there are some. */
     private static final class LetIn implements Executor {
         private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
         private final Semaphore places;
@@ -191,7 +191,7 @@ class Limits {
         return free > 0 && FREE.compareAndSet(free, free - 1);
     }
 
-    /** Tries for a short time, again and again. */
+    /** Waits briefly for a place, again and again. */
     private static Object inQueue() throws InterruptedException {
         Object own = new Object();
         while (!PLACES.offer(own, 5, TimeUnit.MILLISECONDS)) {
@@ -204,7 +204,7 @@ class Limits {
         }
     }
 
-    /** Sleeps until what comes from outside is there. */
+    /** Sleeps until something that comes from outside is there. */
     private static Object polls() throws InterruptedException {
         CompletableFuture<Void> news = new CompletableFuture<>();
         CLOCK.schedule(() -> news.complete(null), 50, TimeUnit.MILLISECONDS);
@@ -238,7 +238,7 @@ class Limits {
         }
     }
 
-    /** What is waited for comes from outside. */
+    /** Waits for something that comes from outside. */
     private static Object poll() throws Exception {
         CompletableFuture<Void> news = new CompletableFuture<>();
         CLOCK.schedule(() -> news.complete(null), 50, TimeUnit.MILLISECONDS);

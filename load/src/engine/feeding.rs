@@ -41,7 +41,7 @@ pub(super) fn feed<'b>(
         Ok(Parsed::More) => (Fed::More { is_first: is_whole }, bytes),
         Ok(Parsed::Complete { answer, consumed }) => {
             let (taken, rest) = bytes.split_at(consumed);
-            (Fed::Complete { answer, is_whole, follows: Follows::of(rest) }, taken)
+            (Fed::Complete { answer, is_whole, follows: Follows::classify(rest) }, taken)
         }
         Err(how) => (Fed::Malformed(how), bytes),
     }
@@ -49,7 +49,7 @@ pub(super) fn feed<'b>(
 
 impl Follows {
     #[inline]
-    fn of(rest: &[u8]) -> Self {
+    fn classify(rest: &[u8]) -> Self {
         match rest {
             [] => Self::Nothing,
             _ if is_farewell(rest) => Self::Farewell,

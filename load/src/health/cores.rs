@@ -21,7 +21,7 @@ impl CoreTimes {
     #[must_use]
     pub fn read() -> Self {
         let cores = KernelStats::current().map(|stats| stats.cpu_time).unwrap_or_default();
-        Self(cores.iter().map(Ticks::of).collect())
+        Self(cores.iter().map(Ticks::new).collect())
     }
 
     /// The share of time, 0..=1, that each core was not idle since an earlier reading, in the order of the cores. Time stolen by the
@@ -37,7 +37,7 @@ impl CoreTimes {
 }
 
 impl Ticks {
-    fn of(time: &CpuTime) -> Self {
+    fn new(time: &CpuTime) -> Self {
         let waiting = time.iowait.unwrap_or(0);
         let kernel = time.irq.unwrap_or(0) + time.softirq.unwrap_or(0) + time.steal.unwrap_or(0);
         Self { busy: time.user + time.nice + time.system + kernel, idle: time.idle + waiting }

@@ -37,9 +37,9 @@ enum Phase {
     Idle,
     StatusLine,
     Fields,
-    /// In a body of known length.
+    /// The next bytes belong to a body of known length.
     Body,
-    /// In a body that ends with the connection.
+    /// The next bytes belong to a body that ends with the connection.
     UntilClose,
     ChunkLine,
     ChunkData,

@@ -21,14 +21,14 @@ pub enum LogError {
     #[error("`log` {} cannot be created: {source}", file.display())]
     Create {
         file: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file could not be written to its end.
     #[error("`log` {} could not be written: {source}", file.display())]
     Write {
         file: PathBuf,
-        /// What the system reported.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -33,12 +33,12 @@ pub struct LogRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowOutcome {
-    /// It got an expected response.
+    /// The request got an expected response.
     Ok,
     Failed(FailureCause),
-    /// It was in flight at the end.
+    /// The request was in flight at the end.
     Unfinished,
-    /// It was due but never sent.
+    /// The request was due but never sent.
     NotSent,
 }
 

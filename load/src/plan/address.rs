@@ -35,7 +35,7 @@ pub enum AddressOverride {
 #[error("{why}")]
 #[non_exhaustive]
 pub struct AddressOverrideError {
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write instead.
     pub why: String,
 }
 

@@ -28,7 +28,7 @@ pub enum PlanError {
     NeedsTls { setting: Setting },
     /// The name cannot be sent in TLS.
     Sni {
-        /// As it was written.
+        /// The text as the user wrote it.
         name: String,
     },
     /// A closed loop has no due times, so it cannot have a lateness.

@@ -70,6 +70,6 @@ pub struct TlsFileError {
     /// The purpose of the file.
     pub which: TlsFile,
     pub file: PathBuf,
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write instead.
     pub why: String,
 }

@@ -61,12 +61,12 @@ impl Compiled {
     }
 
     pub fn head(&self, keep_alive: bool) -> &Template {
-        &self.of(keep_alive).template
+        &self.head_for(keep_alive).template
     }
 
     /// The whole request; `None` if something in it varies.
     pub fn as_static(&self, keep_alive: bool) -> Option<&[u8]> {
-        let head = self.of(keep_alive);
+        let head = self.head_for(keep_alive);
         let render = || {
             let (head, body) = (head.template.as_text()?, self.body.as_text()?);
             Some([&head[..], &body].concat().into())
@@ -74,7 +74,7 @@ impl Compiled {
         head.rendered.get_or_init(render).as_deref()
     }
 
-    fn of(&self, keep_alive: bool) -> &Head {
+    fn head_for(&self, keep_alive: bool) -> &Head {
         if keep_alive { &self.keeping } else { &self.closing }
     }
 

@@ -10,23 +10,23 @@ pub enum RequestError {
     /// The URL cannot be used.
     #[error("`{url}` cannot be asked: {why}")]
     Url {
-        /// As it was written.
+        /// The text as the user wrote it.
         url: String,
-        /// What is wrong, and what to write.
+        /// The mistake, and what to write instead.
         why: String,
     },
     /// The method is invalid.
     #[error("`{method}` is not a method that can be sent: write one like GET or POST")]
     Method {
-        /// As it was written.
+        /// The text as the user wrote it.
         method: String,
     },
     /// The header cannot be sent.
     #[error("the header `{header}` cannot be sent: {why}")]
     Header {
-        /// As it was written.
+        /// The text as the user wrote it.
         header: String,
-        /// What is wrong, and what to write.
+        /// The mistake, and what to write instead.
         why: &'static str,
     },
     /// The placeholder is unknown.
@@ -35,7 +35,7 @@ pub enum RequestError {
          number that counts up from 1. {{csv:FILE:COLUMN}} is a value of a file, and {{capture:NAME}} one of a response"
     )]
     Placeholder {
-        /// As it was written.
+        /// The text as the user wrote it.
         placeholder: String,
     },
     /// The path contains a placeholder of an API's documentation instead of a value.
@@ -44,7 +44,7 @@ pub enum RequestError {
          {{rand:1:1000}} for a different one each time. %7B, %7D and %3A are braces and a colon that are meant"
     )]
     Unfilled {
-        /// As it was written.
+        /// The text as the user wrote it.
         placeholder: String,
     },
     /// The data file cannot be used.
@@ -53,7 +53,7 @@ pub enum RequestError {
         file: PathBuf,
         /// The requested column.
         column: String,
-        /// What is wrong, and what to write.
+        /// The mistake, and what to write instead.
         why: String,
     },
     /// There is no target.
@@ -81,9 +81,9 @@ pub enum RequestError {
     /// A line of a target file is neither target, header, body nor comment, or an invalid JSON target.
     #[error("`{text}` is not a target: {why}")]
     Target {
-        /// As it was written.
+        /// The text as the user wrote it.
         text: String,
-        /// What is wrong, and what to write.
+        /// The mistake, and what to write instead.
         why: String,
     },
     /// The file cannot be read.

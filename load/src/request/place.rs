@@ -11,9 +11,9 @@ pub(super) const MAX_PATH_VALUES: usize = 4;
 /// The place of a value in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In the path or the query.
+    /// The path or the query.
     Path,
-    /// In the value of a header.
+    /// The value of a header.
     Header,
     Body,
 }

@@ -40,7 +40,7 @@ impl RequestSource {
         }
         let first_path = targets.first().map(|target| target.path.as_str()).unwrap_or_default();
         let first_url = masked_text(&format!("{origin}{first_path}"));
-        let order = Order::of(targets.iter().map(|target| target.weight));
+        let order = Order::by_weights(targets.iter().map(|target| target.weight));
         let mut files = CsvFiles::default();
         let targets =
             targets.iter().map(|target| Compiled::new(target, &mut files)).collect::<Result<_, _>>()?;
@@ -106,7 +106,7 @@ impl RequestSource {
 }
 
 impl Order {
-    fn of(weights: impl Iterator<Item = NonZeroU32>) -> Self {
+    fn by_weights(weights: impl Iterator<Item = NonZeroU32>) -> Self {
         let mut sum = 0;
         let sums: Vec<u64> = weights
             .map(|weight| {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn order(weights: &[u32]) -> Order {
-        Order::of(weights.iter().map(|&weight| NonZeroU32::new(weight).unwrap()))
+        Order::by_weights(weights.iter().map(|&weight| NonZeroU32::new(weight).unwrap()))
     }
 
     #[test]

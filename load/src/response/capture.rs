@@ -43,7 +43,7 @@ pub enum CaptureSource {
 #[non_exhaustive]
 pub struct CaptureError {
     pub written: String,
-    /// What is wrong, and what to write.
+    /// The mistake, and what to write instead.
     pub why: String,
 }
 

@@ -1,4 +1,4 @@
-//! The system's allocator, counting.
+//! The system's allocator, with a count of allocations.
 //!
 //! Each thread counts its own allocations, and all threads that have not called [`exclude_this_thread`] count together.
 
@@ -45,7 +45,7 @@ fn count() {
     }
 }
 
-/// For a test's own threads and those of its server, so that only the generator's are counted.
+/// Called by a test's own threads and by those of its server, so that only the generator's threads are counted.
 pub fn exclude_this_thread() {
     IS_EXCLUDED.set(true);
 }

@@ -100,7 +100,7 @@ fn load((way, port): (Transport, u16)) {
     assert_eq!((counts.ok, counts.resent, outcome.unsolicited), (900, 0, 0), "{:?}", outcome.failures);
 }
 
-/// All connections end while requests fall due: the generator is stopped meanwhile and finds both when it goes on.
+/// All connections end while requests fall due. The generator is stopped meanwhile, and finds both when it continues.
 #[test]
 fn no_request_leaves_over_a_connection_that_has_ended() {
     if let Some(part) = child::part() {

@@ -14,7 +14,7 @@ use threadcount_load::run::{Control, LoadError, run};
 const LEAD_IN: Duration = Duration::from_millis(800);
 const COUNTED: Stop = Stop::Duration(Duration::from_millis(800));
 
-/// How long the first request of a connection takes. A busy machine delays no other request for so long.
+/// The time of the first request of a connection. Even a busy machine delays no other request for so long.
 const FIRST_MS: u64 = 1_500;
 
 #[test]

@@ -1,4 +1,4 @@
-//! A network namespace with one other host, which is written by hand: it sends what a real host sends when segments are lost.
+//! A network namespace with one other host, which this file implements: it sends what a real host sends when segments are lost.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The address of this side.
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
-/// The address of the host that is written by hand.
+/// The address of the host that this file implements.
 pub const HOST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 pub const PORT: u16 = 80;
 
@@ -25,7 +25,7 @@ const ACK: u8 = 16;
 const IP_BYTES: usize = 20;
 const TCP_BYTES: usize = 20;
 
-/// Moves the calling thread, and those that it will start, into a network of its own with one host. The host answers each request in three
+/// Moves the calling thread, and those that it will start, into a network namespace with one host. The host answers each request in three
 /// segments, and sends the middle one later than the others.
 ///
 /// # Panics

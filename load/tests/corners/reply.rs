@@ -40,16 +40,18 @@ pub(super) enum Act {
     },
     /// Begins a body that does not end.
     Events,
-    /// Answers and ends the connection. Over HTTP/1.1 it sends these bytes, right behind the response or after it was read.
+    /// Answers and ends the connection. Over HTTP/1.1 it also sends these bytes, directly behind the response or after the client has read
+    /// it.
     AnswerAndEnd {
         farewell: &'static str,
         is_apart: bool,
     },
-    /// Answers, waits for the next request, and closes without having read it. Over HTTP/2 that request must not come within `STILL_READS`.
+    /// Answers, waits for the next request, and closes without having read it. Over HTTP/2 the next request must not come within
+    /// `STILL_READS`.
     AnswerAndAbandon {
         farewell: &'static str,
     },
-    /// Answers, and ends the idle connection in this way only.
+    /// Answers, and ends the idle connection in this one way.
     AnswerAndClose(Closing),
     Close,
     /// Ends the connection with a reset, having read everything.
@@ -57,7 +59,7 @@ pub(super) enum Act {
     Silence,
 }
 
-/// The first way in which a server ends a connection. The others follow only when the client has closed it.
+/// The first step with which a server ends a connection. The other steps follow only when the client has closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The FIN of TCP.

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
-/// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
+/// The time for which a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
 pub const STILL_READS: Duration = Duration::from_secs(1);
 
 /// The ways in which servers end an idle connection over HTTP/1.1 (RFC 9110 section 15.5.9).
@@ -97,8 +97,8 @@ impl Server {
         Self { port: 80, unix_socket: Some(socket), shared }
     }
 
-    /// A server whose queue of connections is full until so many are under way, so that the kernel makes each of them wait for a second. It
-    /// also delays each handshake.
+    /// A server whose queue of connections is full until this many are under way, so that the kernel makes each of them wait for a second.
+    /// It also delays each handshake.
     pub fn start_slow_to_open(
         transport: Transport,
         connections: usize,
@@ -146,7 +146,7 @@ impl Server {
         });
     }
 
-    /// How many TLS connections the client cut off, once all have ended.
+    /// The number of TLS connections that the client has cut off, once all have ended.
     pub fn cut_off(&self) -> u32 {
         crate::comes_true("its connections have ended", || {
             self.shared.ended.load(Ordering::SeqCst) == self.connections()
@@ -158,7 +158,7 @@ impl Server {
     /// of arrival, so the response to a later request is the last.
     pub fn catch_up(&self) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        // By the second request its connection has been accepted, like those of the others before it.
+        // By the second request its connection has been accepted, and so have all connections before it.
         for _ in 0..2 {
             stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
             assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
@@ -495,7 +495,7 @@ async fn next_head(stream: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -
     }
 }
 
-/// Sends the FIN of a socket, from which can still be read.
+/// Sends the FIN of a socket, from which one can still read.
 fn end_writing(fd: RawFd) {
     // SAFETY: a system call on an open socket.
     unsafe { libc::shutdown(fd, libc::SHUT_WR) };

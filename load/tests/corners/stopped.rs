@@ -32,7 +32,7 @@ fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     })
 }
 
-/// A load of 500/s, of which 150 requests fall due in the 300 ms.
+/// A load of 500/s, so 150 requests fall due in the 300 ms.
 fn load(part: (Transport, u16), lateness: Duration) {
     let plan = plan(part, open(500.0), lateness);
     let outcome = outcome_of(&plan);
@@ -56,10 +56,10 @@ fn stop_for(time: Duration, delay_ms: u64) {
     let name = thread::current().name().unwrap().to_owned();
     let server = Server::start(Transport::Plain, move |_| Reply::answer("hi").after_ms(delay_ms));
     let mut generator = child::start(&name, Transport::Plain, server.port);
-    // The kernel begins to stamp a little after it was asked to.
+    // The kernel begins to stamp only a moment after it was asked to.
     comes_true("a part of the load is over", || server.requests() >= 200);
     child::stop_during(&generator, || {
-        // While each connection waits for a response, the server is the slow one.
+        // No connection may be waiting for a response, or the server would be the slow side.
         server.catch_up();
         thread::sleep(time);
     });

@@ -255,7 +255,7 @@ fn bytes_nobody_asked_for_are_a_named_failure() {
     let server = Server::start(|conversation| {
         conversation.request();
         conversation.say(HI);
-        // Long after the response was read, and long before the next request.
+        // This is long after the response was read, and long before the next request.
         thread::sleep(Duration::from_secs(2));
         conversation.say(b"psst");
         conversation.wait_for_close();
@@ -288,7 +288,7 @@ fn large_answers_come_through_whole() {
 
 #[test]
 fn more_connections_than_are_opened_at_once_all_work() {
-    // Slow enough that the first connections do not do the work of all.
+    // The responses are slow, so that the first connections do not do all the work.
     let server = Server::start(|conversation| {
         while conversation.request().is_some() {
             thread::sleep(Duration::from_millis(50));

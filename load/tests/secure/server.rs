@@ -163,7 +163,7 @@ async fn http1_answers(mut stream: TlsStream<TcpStream>, how: Http1, seen: Arc<S
             bytes.drain(..end + 4);
             seen.requests.fetch_add(1, Ordering::SeqCst);
             if how.closes {
-                // Both leave with one write: a client may have sent again before an end that comes later.
+                // Both leave with one write, because the client may have sent its next request before an end that comes later.
                 let session = stream.get_mut().1;
                 session.writer().write_all(how.answer.as_bytes()).unwrap();
                 session.send_close_notify();

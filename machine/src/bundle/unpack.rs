@@ -48,7 +48,7 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Completes the target: all of it, or only what is damaged.
+/// Unpacks the target as a whole, or replaces only its damaged files.
 fn complete(embedded: &Embedded, manifest: &Manifest, folder: &Path, target: &Path) -> io::Result<()> {
     remove_leftovers(folder)?;
     let working = tempfile::Builder::new().prefix(WORKING).tempdir_in(folder)?;

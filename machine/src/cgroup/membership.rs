@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn of(groups: &str, mounts: &str, folders: &[&str]) -> (Membership, tempfile::TempDir) {
+    fn membership(groups: &str, mounts: &str, folders: &[&str]) -> (Membership, tempfile::TempDir) {
         let root = tempfile::tempdir().unwrap();
         let process = root.path().join("proc/7");
         fs::create_dir_all(&process).unwrap();
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_service_of_version_2_has_its_group_and_those_above() {
-        let (seen, root) = of(
+        let (seen, root) = membership(
             "0::/system.slice/shop.service\n",
             "24 30 0:22 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
             &["sys/fs/cgroup/system.slice/shop.service"],
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn version_1_has_a_hierarchy_for_each_controller_and_pressure_in_the_unified_one() {
-        let (seen, root) = of(
+        let (seen, root) = membership(
             "3:cpuset:/\n1:cpu,cpuacct:/shop\n0::/\n",
             "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n\
              34 31 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n\
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_container_sees_its_own_group_at_the_mount_point() {
-        let (seen, root) = of(
+        let (seen, root) = membership(
             "5:memory:/docker/abc\n",
             "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
             &["sys/fs/cgroup/memory"],

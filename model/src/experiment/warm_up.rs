@@ -15,12 +15,12 @@ const LEAD_IN_OF_TURN: f64 = 0.25;
 /// The share of a budget that all warm-ups may take.
 const OF_BUDGET: f64 = 0.5;
 
-/// `warmup:` and `--warmup`.
+/// The length of a warm-up: `warmup:` and `--warmup`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WarmUpTime {
-    /// Until the steady state, within the budget.
+    /// It lasts until the steady state, within the budget.
     Auto,
-    /// At most this long, in seconds.
+    /// It lasts at most this long, in seconds.
     AtMost(f64),
 }
 

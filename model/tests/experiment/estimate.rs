@@ -1,6 +1,6 @@
-//! The known answers are sums of what a run consists of. With a JVM: 3 s to start and stop, 1 s to count its heap; where
-//! reasons are looked for 2 s for the probe, 5 s until the JVM has compiled anew (3 with `quick`), 1 s of lead-in, the
-//! window, and 0.7 s to count the heap at rest. A steady load after a warm-up has a lead-in of 2 s, with `quick` of 1 s.
+//! Tests of the estimated length of a session. The known answers are sums of what a run consists of. With a JVM: 3 s to start and stop and
+//! 1 s to count its heap. If reasons are looked for: 2 s for the probe, 5 s until the JVM has compiled anew (3 with `quick`), 1 s of
+//! lead-in, the window, and 0.7 s to count the heap at rest. A steady load after a warm-up has a lead-in of 2 s, or of 1 s with `quick`.
 
 use threadcount_config::parse;
 use threadcount_model::experiment::estimate::*;

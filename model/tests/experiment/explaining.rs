@@ -1,4 +1,4 @@
-//! When reasons are looked for, and for how long.
+//! Tests of when reasons are looked for, and for how long.
 
 use threadcount_config::parse;
 use threadcount_model::experiment::*;

@@ -1,4 +1,4 @@
-//! Paths that say whether a server is healthy.
+//! Tests of paths that show whether a server is healthy.
 
 use threadcount_config::parse;
 

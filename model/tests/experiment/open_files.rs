@@ -1,4 +1,4 @@
-//! Loads that need more open files than this machine allows a process are skipped.
+//! Tests that loads are skipped which need more open files than this machine allows a process.
 
 use threadcount_config::parse;
 use threadcount_model::experiment::open_files::*;

@@ -1,4 +1,4 @@
-//! Which variants are compared under a load.
+//! Tests of the variants that are compared under a load.
 
 use threadcount_config::parse;
 

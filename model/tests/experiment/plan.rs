@@ -1,4 +1,4 @@
-//! The runs of an experiment in the order in which they happen.
+//! Tests of the runs of an experiment and their order.
 
 use threadcount_config::parse;
 use threadcount_model::experiment::plan::*;

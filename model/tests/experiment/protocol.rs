@@ -1,4 +1,4 @@
-//! The number of rounds of a load: until its result is conclusive, or fixed.
+//! Tests of the number of rounds of a load: fixed, or until its result is conclusive.
 
 use threadcount_config::parse;
 

@@ -1,4 +1,4 @@
-//! Settings of an application's threads from outside: a variable or an argument that its framework knows.
+//! Tests of settings for an application's threads from outside: a variable or an argument that its framework knows.
 
 use threadcount_config::parse;
 use threadcount_model::experiment::*;

@@ -1,4 +1,4 @@
-//! How long a warm-up may last.
+//! Tests of the longest time for a warm-up.
 
 use threadcount_config::parse;
 

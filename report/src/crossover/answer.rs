@@ -96,15 +96,17 @@ fn decision_word(document: &CrossoverDocument) -> Option<String> {
 
 /// Whether throughput, median and p99 all differ, so that later sentences need not name the figures again.
 fn is_different(document: &CrossoverDocument, treatment: Treatment) -> bool {
-    let is_word = |it: &CrossoverRatio| {
-        matches!(it.verdict, Verdict::Higher | Verdict::Lower)
-            && it.interval.is_some_and(|interval| interval.is_readable(it.ratio))
+    let is_word = |ratio: &CrossoverRatio| {
+        matches!(ratio.verdict, Verdict::Higher | Verdict::Lower)
+            && ratio.interval.is_some_and(|interval| interval.is_readable(ratio.ratio))
     };
     let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
     document.crossover.rate_per_s.is_none()
         && has_verdict(document, treatment)
-        && comparison.is_some_and(|it| {
-            [Some(&it.rate), it.p50.as_ref(), it.p99.as_ref()].into_iter().all(|it| it.is_some_and(is_word))
+        && comparison.is_some_and(|comparison| {
+            [Some(&comparison.rate), comparison.p50.as_ref(), comparison.p99.as_ref()]
+                .into_iter()
+                .all(|ratio| ratio.is_some_and(is_word))
         })
 }
 
@@ -271,8 +273,8 @@ mod tests {
     fn a_second_kind_with_figures_of_the_same_form_has_its_ratios_alone() {
         let three = |change: fn(&mut CrossoverPeriod)| {
             let mut made = crossover(10, 0.01).crossover;
-            made.periods.iter_mut().filter(|it| it.treatment == VIRTUAL).for_each(|it| {
-                it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= 1.5);
+            made.periods.iter_mut().filter(|period| period.treatment == VIRTUAL).for_each(|period| {
+                period.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= 1.5);
             });
             let treatment = Treatment::Platform { threads: 400 };
             let alike: Vec<CrossoverPeriod> = of_kind(&mut made, VIRTUAL).map(|it| it.clone()).collect();
@@ -317,8 +319,8 @@ mod tests {
 
     #[test]
     fn a_kind_of_thread_that_stalled_is_named_with_its_periods() {
-        let stall = |it: &mut Crossover| {
-            of_kind(it, VIRTUAL).take(2).for_each(|period| period.ok = 0);
+        let stall = |crossover: &mut Crossover| {
+            of_kind(crossover, VIRTUAL).take(2).for_each(|period| period.ok = 0);
         };
         assert_eq!(after(stall), ["No verdict on virtual, as it had no response in 2 of 20 periods."]);
     }

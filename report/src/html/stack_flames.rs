@@ -139,10 +139,13 @@ impl Sampled {
 
     /// The sentence on the frames that differ most from the baseline, which uses `whole` in all.
     fn difference(self, own: &StackAmounts, (baseline, name, whole): (&StackAmounts, &str, f64)) -> String {
-        let frame = |it: &FrameDifference| {
-            let sign = if it.value > it.baseline_value { "+" } else { "-" };
-            let frame = it.frame.strip_prefix(NEW).unwrap_or(&it.frame);
-            format!("{sign}{} in {frame}", (self.amount)((it.value - it.baseline_value).abs()))
+        let frame = |difference: &FrameDifference| {
+            let sign = if difference.value > difference.baseline_value { "+" } else { "-" };
+            let frame = difference.frame.strip_prefix(NEW).unwrap_or(&difference.frame);
+            format!(
+                "{sign}{} in {frame}",
+                (self.amount)((difference.value - difference.baseline_value).abs())
+            )
         };
         let frames: Vec<String> = frames_that_differ(own, baseline).iter().take(NAMED).map(frame).collect();
         let differences = if frames.is_empty() {

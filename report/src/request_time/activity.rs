@@ -1,11 +1,11 @@
 //! A thread's activity in words, with its class and line.
 
-use threadcount_judge::words::activity::what;
+use threadcount_judge::words::activity::activity_words;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
 /// `waiting for a HikariCP connection (OrderRepository.find:42)`.
 pub(super) fn in_short(activity: &ThreadActivity) -> String {
-    let what = what(activity);
+    let what = activity_words(activity);
     match activity.application.as_deref().or(activity.library.as_deref()) {
         Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
         _ => what,
@@ -24,7 +24,7 @@ pub(super) fn in_full(activity: &ThreadActivity) -> String {
     let what = match activity.state {
         // A stack does not show whether its thread is on a core.
         ThreadState::Running => "running or waiting for a core".to_owned(),
-        _ => what(activity),
+        _ => activity_words(activity),
     };
     format!("{what}{often}{place}{holder}")
 }

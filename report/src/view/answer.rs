@@ -34,8 +34,8 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     let loads = &document.experiment.loads;
     let headlines = leading(document);
     let pairs = loads.iter().flat_map(|load| asked_for(document, load)).filter(Headline::is_decided);
-    let pairs = pairs.filter(|it| {
-        headlines.is_empty() || is_planned(document, it) || is_largest_pool(document, it, &headlines)
+    let pairs = pairs.filter(|pair| {
+        headlines.is_empty() || is_planned(document, pair) || is_largest_pool(document, pair, &headlines)
     });
     let pairs: Vec<String> = pairs.map(|it| with_load(&it)).collect();
     let Some(first) = headlines.first() else {
@@ -44,9 +44,9 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     let last = headlines.last().filter(|last| last.load.name != first.load.name);
     let decided = asked(document).map(|it| it.1);
     // With several loads the sentence is long enough, so response times are named only if the decision rests on them.
-    let better = |it: &Headline<'_>| match it.direction() {
-        Some(Direction::Same) => it.better(document),
-        _ if last.is_none() || decided == Some(Decision::Trade) => it.better(document),
+    let better = |headline: &Headline<'_>| match headline.direction() {
+        Some(Direction::Same) => headline.better(document),
+        _ if last.is_none() || decided == Some(Decision::Trade) => headline.better(document),
         _ => Vec::new(),
     };
     let word = word(document);
@@ -143,8 +143,9 @@ fn between_javas(document: &ResultDocument, lead: &[Headline<'_>]) -> Vec<String
     let is_said =
         |it: &Headline<'_>| lead.iter().any(|lead| is_of_pair(lead, it) && lead.load.name == it.load.name);
     let experiment = &document.experiment;
-    let is_between = |it: &Headline<'_>| {
-        let pair = [&it.comparison.variant, &it.comparison.baseline].map(|name| experiment.variant(name));
+    let is_between = |headline: &Headline<'_>| {
+        let pair = [&headline.comparison.variant, &headline.comparison.baseline]
+            .map(|name| experiment.variant(name));
         matches!(pair, [Some(variant), Some(baseline)] if variant.differs_in_java(baseline))
     };
     let all = experiment.loads.iter().flat_map(|load| of_load(document, load));
@@ -234,10 +235,10 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
         several => {
             // OS threads of every variant would make the sentence too long.
             let are_all_named = several.len() <= MOST_EQUALS;
-            let each = several.iter().map(|it| {
-                let threads = other_threads(it).filter(|_| are_all_named);
+            let each = several.iter().map(|equal| {
+                let threads = other_threads(equal).filter(|_| are_all_named);
                 let threads = threads.map_or_else(String::new, |threads| format!(", {threads} OS threads"));
-                format!("{} ({}x{threads})", it.comparison.variant, ratio(it))
+                format!("{} ({}x{threads})", equal.comparison.variant, ratio(equal))
             });
             let mut each: Vec<String> = each.take(MOST_EQUALS).collect();
             match several.len() - each.len() {
@@ -307,10 +308,10 @@ fn contradictions(document: &ResultDocument, lead: &[Headline<'_>]) -> Vec<Strin
     let loads = document.experiment.loads.iter().flat_map(|load| of_load(document, load));
     let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, lead)).collect();
     against.sort_by_key(Headline::direction);
-    let sentence = |it: &Headline<'_>| {
-        let ratio = format!("{}x the {}", figures::ratio(it.ratio.ratio), noun(it.load.workload));
-        let all: Vec<String> = std::iter::once(ratio).chain(it.worse()).collect();
-        format!("But {} has {} {}", it.comparison.variant, figures::listed(&all), under(it.load))
+    let sentence = |headline: &Headline<'_>| {
+        let ratio = format!("{}x the {}", figures::ratio(headline.ratio.ratio), noun(headline.load.workload));
+        let all: Vec<String> = std::iter::once(ratio).chain(headline.worse()).collect();
+        format!("But {} has {} {}", headline.comparison.variant, figures::listed(&all), under(headline.load))
     };
     let mut sentences: Vec<String> = against.iter().take(MOST_CONTRADICTIONS).map(sentence).collect();
     if let more @ 1.. = against.len().saturating_sub(MOST_CONTRADICTIONS) {

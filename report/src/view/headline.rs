@@ -49,8 +49,8 @@ pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> 
     let Some(asked) = all.iter().find(|it| asked.is_some_and(|asked| it.is_about(&asked.name))) else {
         return best(document, load);
     };
-    let is_virtual = |it: &&Headline<'_>| {
-        experiment.variant(&it.comparison.variant).is_some_and(Variant::is_on_virtual_threads)
+    let is_virtual = |headline: &&Headline<'_>| {
+        experiment.variant(&headline.comparison.variant).is_some_and(Variant::is_on_virtual_threads)
     };
     let decided =
         all.iter().find(|it| it.direction().is_some_and(|to| to != Direction::Same) && is_virtual(it));
@@ -216,7 +216,7 @@ impl<'a> Headline<'a> {
         let is_shorter =
             |metric: &&Metric| effect(document, self.comparison, **metric) == Some(Effect::Better);
         let shorter = times.iter().filter(is_shorter).filter_map(|metric| self.comparison.ratio(*metric));
-        let words = |it: &Ratio| match it.metric {
+        let words = |ratio: &Ratio| match ratio.metric {
             Metric::P50 => "median response time".to_owned(),
             metric => metric_words(metric),
         };
@@ -271,8 +271,10 @@ impl<'a> Headline<'a> {
         if !self.is_decided() {
             return Vec::new();
         }
-        let alike = of_load(document, self.load).into_iter().filter(|it| {
-            it.comparison.variant != self.comparison.variant && it.is_decided() && is_equivalent(it, self)
+        let alike = of_load(document, self.load).into_iter().filter(|headline| {
+            headline.comparison.variant != self.comparison.variant
+                && headline.is_decided()
+                && is_equivalent(headline, self)
         });
         alike.collect()
     }
@@ -280,10 +282,10 @@ impl<'a> Headline<'a> {
     /// Weaknesses of the runs behind the ratio: runs at two speeds, and speeds that few runs may have missed.
     pub fn basis(&self) -> Vec<String> {
         let basis = &self.ratio.basis;
-        let speeds = basis.two_speeds.iter().map(|it| {
-            let are = if it.slower_runs == 1 { "is" } else { "are" };
-            let (runs, slower) = (figures::plural(it.runs, "run"), figures::percent(it.slow_by));
-            format!("{} of {runs} of {} {are} {slower} slower", it.slower_runs, it.variant)
+        let speeds = basis.two_speeds.iter().map(|speeds| {
+            let are = if speeds.slower_runs == 1 { "is" } else { "are" };
+            let (runs, slower) = (figures::plural(speeds.runs, "run"), figures::percent(speeds.slow_by));
+            format!("{} of {runs} of {} {are} {slower} slower", speeds.slower_runs, speeds.variant)
         });
         let is_difference = matches!(self.ratio.verdict, Verdict::Higher | Verdict::Lower);
         let unseen = basis.unseen_share.filter(|_| is_difference).map(|share| {

@@ -63,7 +63,7 @@ pub enum RatioCell {
     Unreadable {
         why: &'static str,
     },
-    /// Not compared.
+    /// There is no comparison.
     None,
 }
 

@@ -129,12 +129,12 @@ fn is_measured(document: &ResultDocument, kind: &[&Finding]) -> bool {
 fn has_other_threads(document: &ResultDocument, load: &LoadSpec, variant: Option<&str>) -> bool {
     let Some(variant) = variant.and_then(|name| document.experiment.variant(name)) else { return false };
     let of_pair = |other: &str| document.experiment.variant(other);
-    of_load(document, load).iter().any(|it| {
-        let pair = [&it.comparison.variant, &it.comparison.baseline].map(|name| of_pair(name));
+    of_load(document, load).iter().any(|headline| {
+        let pair = [&headline.comparison.variant, &headline.comparison.baseline].map(|name| of_pair(name));
         let [Some(a), Some(b)] = pair else { return false };
         let other = if a.name == variant.name { b } else { a };
         [&a.name, &b.name].contains(&&variant.name)
-            && it.ratio.verdict != Verdict::NotEnoughRuns
+            && headline.ratio.verdict != Verdict::NotEnoughRuns
             && is_alternative(other, document, load)
     })
 }

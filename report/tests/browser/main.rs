@@ -63,7 +63,7 @@ fn is_quiet(page: &Page) {
     assert!(page.requests().iter().any(|url| url.starts_with("file:")), "requests are seen at all");
 }
 
-/// The names of all pictures but failures, which the demo does not have.
+/// The names of all pictures except failures, which the demo does not have.
 const FIGURES: [&str; 16] = [
     "curve",
     "rate",

@@ -98,7 +98,7 @@ fn a_load_in_the_middle_that_contradicts_the_ends_is_in_the_answer() {
         under_four_loads(&[better, better, tail(1.8), better]),
         format!("A trade. {ends} But virtual has 2.00x the throughput and 1.80x the p99 with 400 clients.")
     );
-    // Look-alikes: as at the ends; not decided; from better to worse by way of no difference; a tail that the answer already contains.
+    // Look-alikes: as at both ends; not decided; from better to worse through no difference; a tail that the answer already contains.
     let yes = format!("Yes. {ends}");
     assert_eq!(under_four_loads(&[better, of(3.0, Higher), better, better]), yes);
     assert_eq!(under_four_loads(&[better, of(0.9, NotEnoughRuns), better, better]), yes);

@@ -26,7 +26,7 @@ pub(super) const REPORT: Option<&str> = Some("out/tomcat-blocking/report.html");
 fn real() -> ResultDocument {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tomcat-blocking");
     let document = ResultFolder::read(&folder).unwrap();
-    // The document stores findings and doubts of its time; the test is about today's.
+    // The document contains the findings and doubts of the time when it was made; the test needs today's.
     let (experiment, records) = (&document.experiment, &document.records);
     let (findings, (trusted, why_not)) = (explain(experiment, records), trust(experiment, records));
     ResultDocument { findings, trusted, why_not, ..document }

@@ -17,7 +17,7 @@ use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 use threadcount_model::interval::Interval;
 
-/// Nobody waits for more rounds.
+/// The most rounds that are estimated, because nobody waits for more.
 const MOST_ROUNDS: u32 = 100;
 
 /// How sure the intervals make it that a claim holds or not.
@@ -35,7 +35,7 @@ pub(in super::super) enum Certainty {
 pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
     let mut whole = Certainty::Decided(true);
     for comparison in &claim.comparisons {
-        match one(comparison, rounds, analyses) {
+        match comparison_certainty(comparison, rounds, analyses) {
             Certainty::Decided(false) => return Certainty::Decided(false),
             Certainty::Decided(true) => {}
             Certainty::Narrow if whole == Certainty::Open => {}
@@ -67,7 +67,7 @@ fn all_known(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize)
     conditions(comparison).iter().map(known).collect()
 }
 
-fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
+fn comparison_certainty(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
     let Some(known) = all_known(comparison, rounds, analyses) else { return Certainty::Open };
     let is_strict = matches!(comparison.test, Test::More | Test::Less);
     let holds = |known: &Known| known.low() > 0.0 || (!is_strict && known.low() >= 0.0);
@@ -116,7 +116,7 @@ impl Known {
 /// Figures are compared by their ratio, on the scale of logarithms, as everywhere else: rates and times vary in proportion, and times
 /// are skewed to the right. Sums and differences of figures, and what may be zero or negative, are compared by their difference.
 fn difference(larger: &Expr, smaller: &Expr, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Known> {
-    let sides = Jackknife::of(&[larger, smaller], rounds)?;
+    let sides = Jackknife::new(&[larger, smaller], rounds)?;
     let is_ratio = is_product(larger) && is_product(smaller) && sides.are_positive();
     let by = |values: &[f64]| if is_ratio { (values[0] / values[1]).ln() } else { values[0] - values[1] };
     let size = if is_ratio { 1.0 } else { sides.whole[0].abs().max(sides.whole[1].abs()) };
@@ -125,7 +125,7 @@ fn difference(larger: &Expr, smaller: &Expr, rounds: &ClaimRounds<'_>, analyses:
 
 /// The interval of an expression; `None` with fewer than two rounds.
 pub(super) fn interval(expr: &Expr, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Interval> {
-    let value = Jackknife::of(&[expr], rounds)?;
+    let value = Jackknife::new(&[expr], rounds)?;
     let (whole, confidence) = (value.whole[0], 1.0 - alpha(analyses));
     Some(if is_product(expr) && value.are_positive() {
         let factor = value.half_width(|values| values[0].ln(), analyses)?.exp();
@@ -154,7 +154,7 @@ struct Jackknife {
 }
 
 impl Jackknife {
-    fn of(exprs: &[&Expr], rounds: &ClaimRounds<'_>) -> Option<Self> {
+    fn new(exprs: &[&Expr], rounds: &ClaimRounds<'_>) -> Option<Self> {
         let values = |skipped: Option<LeftOut<'_>>| -> Option<Vec<f64>> {
             let look = |figure: &Figure| rounds.mean(figure, skipped).ok_or(NotTried::DividesByZero);
             exprs.iter().map(|expr| value(expr, &look).ok()).collect()

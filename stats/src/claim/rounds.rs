@@ -43,7 +43,7 @@ impl<'a> ClaimRounds<'a> {
                 runs.retain(|_, run| figure.metric.of(run).is_some());
             }
         }
-        let loads = loads.into_iter().map(|(load, runs)| LoadRounds::of(load.to_owned(), runs));
+        let loads = loads.into_iter().map(|(load, runs)| LoadRounds::new(load.to_owned(), runs));
         Self { loads: loads.collect() }
     }
 
@@ -82,8 +82,8 @@ impl LeftOut<'_> {
 }
 
 impl<'a> LoadRounds<'a> {
-    fn of(load: String, runs: BTreeMap<String, BTreeMap<Block, &'a Record>>) -> Self {
-        let every = |round: &&Block| runs.values().all(|of_variant| of_variant.contains_key(*round));
+    fn new(load: String, runs: BTreeMap<String, BTreeMap<Block, &'a Record>>) -> Self {
+        let every = |round: &&Block| runs.values().all(|rounds| rounds.contains_key(*round));
         let first = runs.values().next();
         let rounds: Vec<Block> = first.into_iter().flat_map(BTreeMap::keys).filter(every).copied().collect();
         Self { load, rounds: if rounds.len() < FEWEST_ROUNDS { Vec::new() } else { rounds }, runs }

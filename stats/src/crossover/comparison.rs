@@ -88,12 +88,12 @@ const OPEN_SHARES: [f64; 3] = [0.3, 0.5, 0.2];
 fn withhold(compared: &mut [TreatmentComparison], is_open: bool) {
     let [rate, times, cpu] = if is_open { OPEN_SHARES } else { CLOSED_SHARES };
     let treatments = compared.len().max(1) as f64;
-    let weighted = compared.iter_mut().flat_map(|it| {
+    let weighted = compared.iter_mut().flat_map(|compared| {
         let all = [
-            (Some(&mut it.rate), rate),
-            (it.p50.as_mut(), times / 2.0),
-            (it.p99.as_mut(), times / 2.0),
-            (it.cpu_per_request.as_mut(), cpu),
+            (Some(&mut compared.rate), rate),
+            (compared.p50.as_mut(), times / 2.0),
+            (compared.p99.as_mut(), times / 2.0),
+            (compared.cpu_per_request.as_mut(), cpu),
         ];
         all.into_iter().filter_map(|(ratio, weight)| Some((ratio?, weight / treatments)))
     });
@@ -112,10 +112,13 @@ fn withhold(compared: &mut [TreatmentComparison], is_open: bool) {
 pub fn is_decided(comparisons: &[TreatmentComparison], treatments: usize) -> bool {
     comparisons.len() + 1 == treatments
         && !comparisons.is_empty()
-        && comparisons.iter().all(|it| {
+        && comparisons.iter().all(|comparison| {
             let is_known =
-                |it: &Option<CrossoverRatio>| it.is_some_and(|ratio| is_within(&ratio, PRECISE_TIMES));
-            is_precise(&it.rate) && it.rate.blocks >= LEAST_TO_END && is_known(&it.p50) && is_known(&it.p99)
+                |ratio: &Option<CrossoverRatio>| ratio.is_some_and(|ratio| is_within(&ratio, PRECISE_TIMES));
+            is_precise(&comparison.rate)
+                && comparison.rate.blocks >= LEAST_TO_END
+                && is_known(&comparison.p50)
+                && is_known(&comparison.p99)
         })
 }
 

@@ -24,10 +24,10 @@ pub fn decision(
     let compared = document.comparisons.iter().find(|it| it.treatment == treatment)?;
     let by_itself = of_one_pair(compared, is_open);
     let helps = matches!(by_itself, Decision::Yes | Decision::Trade);
-    let pools = document.against_pools.iter().filter(|it| {
+    let pools = document.against_pools.iter().filter(|pool| {
         helps
-            && it.comparison.treatment == treatment
-            && is_fit(Treatment::Platform { threads: it.pool_threads })
+            && pool.comparison.treatment == treatment
+            && is_fit(Treatment::Platform { threads: pool.pool_threads })
     });
     let as_good = pools.filter_map(|pool| {
         let pair = of_one_pair(&pool.comparison, is_open);

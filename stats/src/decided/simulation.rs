@@ -49,12 +49,12 @@ struct Scenario {
 }
 
 impl Scenario {
-    fn of(truth: f64, shapes: (Shape, Shape)) -> Self {
+    fn new(truth: f64, shapes: (Shape, Shape)) -> Self {
         Self { truth, shapes, shared: 0.0, hit: 0.0, lost: 0.0, budget_rounds: u32::MAX, chance: CHANCE }
     }
 
     fn alike(truth: f64, noise: f64) -> Self {
-        Self::of(truth, (Shape::Normal(noise), Shape::Normal(noise)))
+        Self::new(truth, (Shape::Normal(noise), Shape::Normal(noise)))
     }
 
     /// The figure of one run, which may be repeated up to `repeats` times; `None` if the run does not count.
@@ -218,7 +218,7 @@ fn a_session_without_a_difference_cries_wolf_in_at_most_one_of_twenty() {
     let mut broken = Vec::new();
     for looks in [by_default(), looks("runs: 5", false), looks("quick: {runs: 5}", true)] {
         for (shapes, shared) in SHAPES.into_iter().zip([0.0, 0.1, 0.0, 0.0, 0.0]) {
-            let tally = tally(Scenario { shared, ..Scenario::of(1.0, shapes) }, &looks, is_known);
+            let tally = tally(Scenario { shared, ..Scenario::new(1.0, shapes) }, &looks, is_known);
             if tally.higher + tally.lower > SESSIONS / 20 {
                 broken.push(format!("{looks:?} {shapes:?} {tally:?}"));
             }
@@ -231,7 +231,7 @@ fn a_session_without_a_difference_cries_wolf_in_at_most_one_of_twenty() {
 fn not_even_who_stops_at_the_first_difference_finds_one_too_often() {
     let mut broken = Vec::new();
     for shapes in &SHAPES[1..4] {
-        let tally = tally(Scenario::of(1.0, *shapes), &by_default(), eager);
+        let tally = tally(Scenario::new(1.0, *shapes), &by_default(), eager);
         if tally.higher + tally.lower > SESSIONS / 20 {
             broken.push(format!("{shapes:?} {tally:?}"));
         }
@@ -242,7 +242,7 @@ fn not_even_who_stops_at_the_first_difference_finds_one_too_often() {
 /// A few runs cannot show slow runs that are still to come. `unseen_share` tells how many there may be.
 #[test]
 fn who_stops_early_with_rare_slow_runs_against_none_is_a_known_weakness() {
-    let tally = tally(Scenario::of(1.0, SHAPES[4]), &by_default(), eager);
+    let tally = tally(Scenario::new(1.0, SHAPES[4]), &by_default(), eager);
     assert!(tally.higher + tally.lower <= SESSIONS * 12 / 100, "{tally:?}");
 }
 
@@ -251,7 +251,7 @@ fn the_interval_at_the_end_of_a_session_holds_the_truth_in_nineteen_of_twenty() 
     let mut broken = Vec::new();
     for shapes in SHAPES {
         for (shared, lost) in [(0.0, 0.0), (0.1, 0.2)] {
-            let scenario = Scenario { shared, lost, ..Scenario::of(1.3, shapes) };
+            let scenario = Scenario { shared, lost, ..Scenario::new(1.3, shapes) };
             let tally = tally(scenario, &by_default(), is_known);
             // With skew on one side only this is a known weakness: three fast runs show nothing of the slow ones.
             let at_most = if matches!(shapes, (Shape::Skewed(_), Shape::Normal(_))) { 60 } else { 50 };
@@ -339,7 +339,7 @@ fn a_second_speed_that_makes_up_for_the_others_is_called_a_difference_in_at_most
     for slower in [0.1, 0.3] {
         for noise in [0.003, 0.005, 0.01] {
             let shapes = (Shape::TwoSpeeds { noise, slower }, Shape::Normal(noise));
-            let tally = tally(Scenario::of(1.0, shapes), &by_default(), is_known);
+            let tally = tally(Scenario::new(1.0, shapes), &by_default(), is_known);
             if tally.higher + tally.lower > SESSIONS / 20 {
                 broken.push(format!("{slower} {noise} {tally:?}"));
             }
@@ -354,7 +354,7 @@ fn no_difference_before_a_second_speed_was_seen_is_a_known_weakness_and_the_rati
     for (slower, noise) in [(0.1_f64, 0.005), (0.3, 0.003), (0.3, 0.01)] {
         let shapes = (Shape::TwoSpeeds { noise, slower }, Shape::Normal(noise));
         let mean = (1.0 - slower).powf(0.2);
-        let tally = tally(Scenario::of(mean, shapes), &by_default(), is_known);
+        let tally = tally(Scenario::new(mean, shapes), &by_default(), is_known);
         assert!(tally.higher == 0 && tally.missed <= SESSIONS / 2, "{tally:?}");
         assert_eq!(tally.no_difference, tally.no_difference_with_unseen, "{tally:?}");
     }

@@ -31,7 +31,7 @@ public final class Launcher {
         System.exit(process.waitFor());
     }
 
-    /** A private folder per start would cost 20 MB each; so one by checksum, which is compared at each start. */
+    /** Unpacks the program into a folder by its checksum, which is compared at each start. A folder per start would cost 20 MB each. */
     private static Path unpacked() throws Exception {
         byte[] program = program();
         String checksum = checksum(program);
@@ -71,7 +71,7 @@ public final class Launcher {
         if (named != null && named.startsWith("/")) {
             return Path.of(named);
         }
-        // As the program does. Java's own user.home is that of the user database, where a container's user often has none.
+        // The program does the same. Java's user.home comes from the user database, where a container's user often has none.
         String home = System.getenv("HOME");
         return Path.of(home != null && home.startsWith("/") ? home : System.getProperty("user.home"), ".cache");
     }

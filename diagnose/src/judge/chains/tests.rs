@@ -16,7 +16,7 @@ fn thread(tid: u64, frames: &[&str]) -> Thread {
     Thread { tid, stood_still: true, frames, ..Thread::default() }
 }
 
-/// At a monitor, or at a lock where it has frames of one.
+/// A thread that is blocked at `lock` and owns `has`.
 fn waiter(tid: u64, lock: &str, has: &str) -> Thread {
     Thread {
         state: Some("BLOCKED".to_owned()),
@@ -55,7 +55,7 @@ fn a_queue_behind_a_working_owner_is_no_circle() {
     assert_eq!(all(&of(vec![waiter(1, "A@1", ""), waiter(2, "A@1", ""), owner])), []);
 }
 
-/// Each waits for the next: a walk per thread over a list would take 50,000 times 50,000 steps.
+/// Each thread waits for the next one. Following the list anew for each thread would take 50,000 times 50,000 steps.
 #[test]
 fn fifty_thousand_threads_in_a_row_are_judged_and_a_circle_at_their_end_is_found() {
     let lock = |at: u64| format!("L@{at}");
@@ -71,7 +71,7 @@ fn fifty_thousand_threads_in_a_row_are_judged_and_a_circle_at_their_end_is_found
     );
 }
 
-/// Each holds a monitor that the worker wants which computes its result; others wait in the queue of the pool.
+/// Each request holds a monitor that the worker wants which computes its result; other results wait in the queue of the pool.
 fn lock_and_future(worker: Thread) -> Evidence {
     let request = |tid| Thread {
         waits_for: Some(format!("F@{tid}")),
@@ -164,7 +164,7 @@ fn an_event_loop_that_stands_in_the_application_may_have_to_give_what_requests_w
     assert_eq!(others(&found(&[PARK, TAKE])), 0, "idle");
 }
 
-/// Two loads of a cache need each other's entries; a third request waits for one of them.
+/// Two threads load entries of a cache and need each other's entry; a third request waits for one of these entries.
 fn loads(second: &[&str]) -> Evidence {
     const CACHE: &str = "com.google.common.cache.LocalCache$Segment.waitForLoadingValue(LocalCache.java:1)";
     const LOAD: &str = "com.google.common.cache.LocalCache$Segment.loadSync(LocalCache.java:2)";
@@ -192,7 +192,7 @@ fn loads_of_a_cache_that_need_each_other_are_a_circle_and_one_that_works_gives_i
     assert_eq!(all(&works), [], "the entry comes");
 }
 
-/// To look through all threads for each result would take minutes.
+/// Searching all threads for each result would take minutes.
 #[test]
 fn ten_thousand_threads_that_wait_for_a_result_each_are_judged() {
     const AWAIT: &str = "com.google.common.util.concurrent.AbstractFuture.get(AbstractFuture.java:1)";
@@ -247,7 +247,7 @@ fn a_class_whose_initialiser_waits_for_a_worker_that_waits_for_the_class_is_a_ci
     assert_eq!(all(&of(vec![initialiser, behind, works])), [], "its part is computed");
 }
 
-/// A layout of the log that logs, on the only thread that empties the queue.
+/// A layout of the log that itself logs, on the only thread that empties the log's queue.
 #[test]
 fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itself() {
     const PUT: &str = "java.base/java.util.concurrent.ArrayBlockingQueue.put(ArrayBlockingQueue.java:1)";
@@ -266,7 +266,7 @@ fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itsel
     );
 }
 
-/// The worker's task is a method of another class: nothing but the kind of its task leads from the result to it.
+/// The worker's task is a method of another class, so only the kind of the task shows that the worker completes the result.
 #[test]
 fn a_result_is_completed_by_threads_in_such_tasks_and_one_that_works_completes_it() {
     const JOIN: &str =
@@ -464,7 +464,7 @@ const COMPLETE: &str = "java.base/java.util.concurrent.CompletableFuture.complet
 const CALLED_BACK: [&str; 5] =
     [PARK, GET, "shop.Web.lambda$user$0(Web.java:8)", COMPLETE, "shop.Client.run(Client.java:5)"];
 
-/// Two requests and an event loop wait for results to which the own work of this thread leads.
+/// Two requests and an event loop wait for results that only the work of thread `server` leads to.
 fn served_by(server: u64, event_loop: &[&str]) -> Evidence {
     let waits = |tid, frames: &[&str]| Thread {
         waits_for: Some(format!("F@{tid}")),
@@ -508,7 +508,7 @@ fn a_loop_waits_for_no_result_of_itself_that_another_one_or_another_machine_give
     assert!(is_silent(&owed));
 }
 
-/// Each waits for an element of a queue of the program's own, and its work refers to the lock of the other's queue.
+/// Each thread waits for an element of a queue of the program itself, and its work refers to the lock of the other's queue.
 #[test]
 fn two_stages_without_work_are_no_circle_though_each_refers_to_the_queue_of_the_other() {
     const AWAIT: &str =

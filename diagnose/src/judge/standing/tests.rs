@@ -6,7 +6,7 @@ use crate::verdict::BusyChild;
 const SERVER: &str = "jdk.httpserver/com.sun.net.httpserver.Filter$Chain.doFilter(Filter.java:95)";
 const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
 
-/// A request of a server that we know, in this code of the JDK; it woke up in between.
+/// A request of a server that Threadcount recognises, in this code of the JDK; it woke up in between.
 fn again(tid: u64, of_jdk: &[&str], line: u32) -> Thread {
     let own = format!("shop.Orders.send(Orders.java:{line})");
     let frames = of_jdk.iter().copied().chain([own.as_str(), "shop.Orders.handle(Orders.java:3)", SERVER]);
@@ -15,7 +15,7 @@ fn again(tid: u64, of_jdk: &[&str], line: u32) -> Thread {
     Thread { tid, frames, state, stood_still: true, went_on: true, ..Thread::default() }
 }
 
-/// A server of these threads, with so many requests unanswered and so many answered meanwhile.
+/// Evidence of a server with these threads, so many unanswered requests and so many answered meanwhile.
 fn evidence_of(threads: Vec<Thread>, unanswered: usize, answered: usize) -> Evidence {
     let server = ServerUse { unanswered, answered: Some(answered), ..ServerUse::default() };
     Evidence { threads, knows_server: true, server: Some(server), ..Evidence::default() }

@@ -1,4 +1,4 @@
-//! One variant allocates much more per request than another under the same load. That, and not the kind of thread, then explains the
+//! A variant allocates much more per request than another one under the same load. This, and not the kind of thread, then explains the
 //! collector's work and part of the CPU use.
 
 mod rule;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub(crate) use words::fewer_allocations;
 
-/// Allocation per request, compared with the variant that allocates least; means of the runs that were observed for reasons.
+/// Allocation per request, compared with the variant that allocates least; means over the runs that the probe observed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocationDifference {
     /// Bytes per request.

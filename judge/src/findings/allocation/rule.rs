@@ -1,4 +1,4 @@
-//! When a variant counts as allocating much more than another.
+//! Decides whether a variant allocates much more per request than another one.
 
 use super::sites::BytesByPlace;
 use super::{AllocationDifference, ProcessorsMadeAnew};
@@ -9,16 +9,16 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::runs::{figures, mean};
 
-/// A variant allocates much more if it allocates more than this many times as much per request ...
+/// A variant allocates much more if it allocates at least this many times as much per request ...
 const MUCH_MORE: f64 = 2.0;
-/// ... and this many bytes more: a smaller difference does not show in any other figure.
+/// ... and at least this many bytes more: a smaller difference shows in no other figure.
 const LEAST_MORE_BYTES: f64 = 4_096.0;
 /// Tomcat's processors are named as the reason if they make at least this share of the difference.
 const MADE_BY_PROCESSORS: f64 = 0.3;
 /// Tomcat's default `processorCache` (`AbstractProtocol`, 10.0 to 11.0).
 const DEFAULT_CACHE: u32 = 200;
 
-/// How much more this variant allocates than the one that allocates least; `None` if that is little or unknown.
+/// Compares this variant with the one that allocates least; `None` if the difference is small or unknown.
 pub(crate) fn find(
     experiment: &Experiment,
     runs_of_variant: &VariantRuns<'_>,
@@ -52,11 +52,11 @@ pub(crate) fn find(
     Some(runs_of_variant.finding(Fact::Allocation(fact), RunsShowing::new(show, all.len())))
 }
 
-/// If requests allocate more than with another variant, the collector's work comes from that, and the heap is not too small.
+/// Tells a finding about memory that requests allocate more than with another variant, because then the heap is not too small.
 ///
 /// `found` are the findings in the same runs.
 pub(crate) fn attribute(finding: &mut Finding, found: &[Finding]) {
-    let more = found.iter().find_map(|it| match &it.fact {
+    let more = found.iter().find_map(|finding| match &finding.fact {
         Fact::Allocation(more) => Some(more),
         _ => None,
     });
@@ -78,7 +78,7 @@ fn is_much_more(bytes: f64, least: f64) -> bool {
     bytes >= MUCH_MORE * least && bytes >= least + LEAST_MORE_BYTES
 }
 
-/// Are more requests in flight than the Connector keeps processors for, and do new processors make a good part of the difference?
+/// Tomcat's processors, if more requests are in flight than the Connector keeps and new ones make up a good part of the difference.
 fn processors(runs_of_variant: &VariantRuns<'_>, share: f64) -> Option<ProcessorsMadeAnew> {
     let written = match runs_of_variant.variant.server() {
         Some(Server::Tomcat(tomcat)) => tomcat.processor_cache,
@@ -97,7 +97,7 @@ fn processors(runs_of_variant: &VariantRuns<'_>, share: f64) -> Option<Processor
     })
 }
 
-/// Requests that have a processor: those in flight (Little's law), but no more than there are threads.
+/// The number of requests that have a processor: those in flight (Little's law), but no more than there are threads.
 fn in_flight(run: &Record) -> Option<f64> {
     let load = &run.explaining.as_ref()?.load;
     let on_their_way = load.rate_per_s.completed * load.response_time_ms?.mean / 1_000.0;
@@ -245,8 +245,8 @@ mod tests {
             ("reasons were not looked for", vec![platform(), no_probe]),
             ("nothing to compare with", vec![anew("virtual")]),
         ];
-        for (what, records) in silent {
-            assert_eq!(found("", &records), [], "{what}");
+        for (case, records) in silent {
+            assert_eq!(found("", &records), [], "{case}");
         }
     }
 }

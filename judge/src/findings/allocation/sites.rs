@@ -26,7 +26,7 @@ pub(crate) struct BytesByPlace(BTreeMap<Place, BTreeMap<String, f64>>);
 type Place = (Option<String>, Option<String>);
 
 impl BytesByPlace {
-    /// The means of the runs whose allocation is known.
+    /// Means over the runs whose allocation is known.
     pub(crate) fn of(runs: &[&Record]) -> Self {
         let mut places: BTreeMap<Place, BTreeMap<String, f64>> = BTreeMap::new();
         let known: Vec<(&Record, f64)> =
@@ -65,7 +65,7 @@ impl BytesByPlace {
         all.into_iter().take(MOST_NAMED).map(named).collect()
     }
 
-    /// Share of the difference that Tomcat's processors make.
+    /// Share of the difference that is allocated for Tomcat's processors.
     pub(crate) fn of_processors(&self, least: &Self, difference: f64) -> f64 {
         let is_processor = |place: &Place| {
             let maker = place.0.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ fn largest(classes: &BTreeMap<String, f64>) -> String {
     most.map_or_else(String::new, |(class, _)| class.clone())
 }
 
-/// Groups a library's lines into one place per method; lines of the application stay apart, because they tell enough.
+/// The lines of a library's method count as one place; lines of the application stay apart, because each tells the reader something.
 fn place(site: &AllocationSite) -> Place {
     let is_own = site.maker == site.application;
     let without_line = |frame: &String| frame.rsplit_once(':').map_or(frame.as_str(), |it| it.0).to_owned();

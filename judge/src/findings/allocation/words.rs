@@ -48,7 +48,7 @@ fn place(site: &AllocatingPlace) -> String {
     format!("{} at {maker} ({}{application})", percent(site.share), site.class)
 }
 
-/// Advice for a heap that is not too small.
+/// Advice to allocate less, for a heap that is large enough.
 pub(crate) fn fewer_allocations(least_variant: &str) -> String {
     format!(
         "fewer allocations per request. They allocate more than with {least_variant}, and the size of the heap is not the \

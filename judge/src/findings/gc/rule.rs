@@ -1,4 +1,4 @@
-//! Decides when pauses are worth a finding.
+//! Decides whether pauses of the garbage collector are worth a finding.
 
 use super::tail::tail_of_pauses;
 use super::{GcPauses, SlowSeconds};
@@ -10,16 +10,17 @@ use threadcount_stats::pause_ledger::EXPLAINS;
 
 /// More than this share of the time in pauses slows everything down.
 const MUCH_TIME: f64 = 0.1;
-/// With fewer seconds than this a coincidence shows nothing.
+/// With fewer seconds, a coincidence of pauses and slow seconds may be chance.
 const FEWEST_SECONDS: usize = 5;
-/// The slowest seconds: a tenth of them, but at least two.
+/// The share of the seconds that are examined as the slowest, at least two of them.
 const SLOWEST_SHARE: f64 = 0.1;
-/// A response is slow if it takes this many times as long as the median ...
+/// A response is slow if it takes at least this many times as long as the median ...
 const SLOW: f64 = 2.0;
-/// ... and this much longer; what a scheduler does to a thread is shorter.
+/// ... and at least this much longer; delays by the operating system's scheduler are shorter.
 const SLOWER_BY_MS: f64 = 10.0;
-/// Least share of the slowest seconds with such a pause, which must be `RARER` times rarer in the other seconds.
+/// At least this share of the slowest seconds must have such a pause.
 const MOST_OF_THEM: f64 = 0.66;
+/// The share of the slowest seconds with such a pause must be at least this many times the share of the other seconds.
 const RARER: f64 = 2.0;
 
 /// The pauses of a run that are worth a finding.
@@ -35,7 +36,7 @@ fn pauses(record: &Record, is_closed: bool) -> Option<GcPauses> {
     is_worth_it.then_some(found)
 }
 
-/// The slow seconds; `None` if nothing is slow, or if something else than pauses is the reason.
+/// The slow seconds; `None` if no second is slow, or if something other than pauses is the reason.
 fn slow_seconds(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<SlowSeconds> {
     let mut seconds: Vec<(f64, f64)> =
         series.iter().filter_map(|second| Some((second.t_s.floor(), second.max_ms?))).collect();
@@ -64,7 +65,7 @@ fn slow_seconds(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<
     (share >= MOST_OF_THEM && share >= RARER * found.others_share).then_some(found)
 }
 
-/// How the pauses explain the slow seconds.
+/// The coincidence of pauses and slow seconds.
 struct Explained {
     /// Number of slow seconds that a pause explains.
     explained: usize,
@@ -74,8 +75,8 @@ struct Explained {
     left: Vec<Pause>,
 }
 
-/// Assigns each pause to at most one second: near the border of two it delays responses of both, but one event is no coincidence of
-/// pauses and slow seconds. Each of `needs` is a second, its slowest response, and the shortest pause that explains it.
+/// Assigns each pause to at most one second. A pause near the border of two seconds delays responses of both, but a single event is no
+/// coincidence. Each of `needs` is a second, its slowest response, and the length of the shortest pause that explains it.
 fn explain_each(mut needs: Vec<(f64, f64, f64)>, pauses: &[Pause]) -> Explained {
     needs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut left = pauses.to_vec();
@@ -94,8 +95,8 @@ fn explain_each(mut needs: Vec<(f64, f64, f64)>, pauses: &[Pause]) -> Explained 
     Explained { explained, shortest_ms, left }
 }
 
-/// Could a response of this second have waited through the pause? The pause must end before the second does, and begin while the
-/// slowest of the second's responses was on its way.
+/// Could a response of this second have waited through the pause? It must end before the second does, and begin no earlier than the slowest
+/// response of the second can have been sent.
 fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
     let end_s = pause.t_s + pause.duration_ms / 1_000.0;
     end_s <= second + 1.0 && pause.t_s >= second - max_ms / 1_000.0
@@ -106,7 +107,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     runs_of_variant.typical_finding(|run| pauses(run, is_closed).map(Fact::Gc))
 }
 
-/// Finds the time in pauses in a window without a load. Only with requests could it tell whether pauses delay them.
+/// Finds the time in pauses in a window without a load. Without requests it cannot tell whether the pauses delay any.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let pauses = GcPauses::of_window(&record.gc_pauses()?.total, record.cost?.window_s);
     (pauses.paused_share >= MUCH_TIME).then_some(Fact::Gc(pauses))
@@ -231,8 +232,8 @@ mod tests {
             ("short pauses in every second", slow_at_5_and_12(&everywhere)),
             ("no probe", Record { jvm: None, ..slow_at_5_and_12(&[(5.1, 330.0), (12.2, 330.0)]) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

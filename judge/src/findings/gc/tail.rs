@@ -1,5 +1,5 @@
-//! The effect of pauses alone on the slowest hundredth of the requests. A pause in every second makes no second slower than the others,
-//! but still sets the 99th percentile.
+//! The effect of pauses on the slowest hundredth of the requests. A pause in every second makes no second slower than the others, but it
+//! still sets the 99th percentile.
 
 use super::PauseTail;
 use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
@@ -10,11 +10,10 @@ use threadcount_stats::pause_ledger::EXPLAINS;
 /// A tail that stands out is also this much longer than the median.
 const LONGER_BY_MS: f64 = 10.0;
 
-/// The tail that the pauses cause; `None` if the tail is no longer than the rest, or if pauses alone do not cause it.
+/// The tail that the pauses cause; `None` if the tail is not much longer than the rest, or if pauses alone do not cause it.
 ///
-/// Requests are taken to be due as evenly as in the rest of the time. A pause of D delays by x or more the requests that are due in its
-/// first D - x: under an open load those that arrive then, under a closed load those of the requests in flight that would have ended
-/// then, and no more than these.
+/// Requests are assumed to arrive or end as evenly during a pause as outside it. A pause of length D delays, by x or more, the requests
+/// that would arrive (open load) or end (closed load) in its first D - x; under a closed load, no more than those in flight.
 pub(crate) fn tail_of_pauses(record: &Record, pauses: &[Pause], is_closed: bool) -> Option<PauseTail> {
     let load = record.measured.as_ref()?;
     let times = load.response_time_ms?;
@@ -55,7 +54,7 @@ mod tests {
 
     #[test]
     fn one_long_pause_delays_no_more_than_the_requests_that_are_on_their_way() {
-        // A second is a tenth of the requests of an open load, but in a closed one only 50 ms' worth, half a hundredth.
+        // A pause of 1 s delays a tenth of the requests of an open load, but under a closed one only those in flight: 50 ms' worth.
         let long = &[1_000.0];
         assert!(tail(400.0, long, false).is_some());
         assert_eq!(tail(400.0, long, true), None);

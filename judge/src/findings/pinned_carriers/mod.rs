@@ -1,8 +1,8 @@
 //! Virtual threads block without leaving their carrier; once they hold all carriers, nothing else runs.
 //!
-//! Java 21 has an event for a thread that sleeps or parks while it holds a monitor, but none for `Object.wait` and none for waiting to
-//! enter a contended monitor, so the carriers' own states are evidence as well. A thread that parks on its carrier again and again for
-//! microseconds has events of next to no time; then samples show what stood on the carriers.
+//! Java 21 has an event for a thread that sleeps or parks while it holds a monitor, but none for `Object.wait` or for waiting to enter a
+//! contended monitor, so the states of the carriers are evidence as well. A thread that parks on its carrier again and again for
+//! microseconds hardly adds to the time of the events; then samples of the threads on the carriers show it.
 
 mod rule;
 mod words;
@@ -51,7 +51,7 @@ pub struct PinnedCarriers {
 
 /// The first Java in which `synchronized` does not pin; every remaining pin (native frames, class initializers) has an event (JEP 491).
 pub(crate) const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
-/// Range of rate / (carriers / pinned time) in which pinning is the reason for the rate.
+/// If rate / (carriers / pinned time) lies in this range, pinning is the reason for the rate.
 const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 
 impl PinnedCarriers {

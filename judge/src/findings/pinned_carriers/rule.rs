@@ -12,10 +12,10 @@ use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
 
-/// Least share of the carriers' time that must be pinned. Below it are the JVM's own short pins (Java 25 has some while it loads
-/// classes), which cost next to nothing. A share of time, because the number of pins shows nothing.
+/// Least share of the carriers' time that must be pinned. Below it are short pins of the JVM itself, which cost next to nothing (Java 25
+/// has some while it loads classes). The number of pins would show nothing.
 const LEAST_PINNED: f64 = 0.1;
-/// The most CPU use per carrier, in cores, of a server whose carriers stand still. The server's own CPU counts, because something else
+/// The most CPU, in cores per carrier, that a server uses whose carriers stand still. The server's own CPU counts, because other processes
 /// may fill the machine.
 const IDLE: f64 = 0.5;
 
@@ -30,10 +30,10 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let jvm = record.jvm.as_ref()?;
     let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
     let readings = Carriers::from_readings(jvm);
-    // Without readings there are as many carriers as cores.
+    // Without readings, assume as many carriers as cores.
     let carriers = readings.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
     let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
-    // A sum of no pins is -0.0, which would be printed.
+    // The sum of no pins is -0.0, which would be printed with its sign.
     let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
     let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
     let delays = jvm.run_delays.as_ref();
@@ -41,15 +41,15 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let is_late = delay.is_some_and(|delay| delay.p99_ms >= LATE_MS);
     let stood = delays.filter(|_| is_late).map(stood).unwrap_or_default();
     let java = feature(jvm);
-    // A file keeps a carrier without pinning it, and threads that wait for its lock really wait for the file.
+    // A file keeps a carrier without pinning it, and threads that wait for a lock may then be waiting for that file.
     let may_lack_events = java < FIRST_WITHOUT_MONITOR_PINS && !file_io::is_what_others_wait_for(record);
     let pinned = (total_ms / (seconds * carriers * 1_000.0)).min(1.0);
     let waited = delays.map_or(0.0, |delays| waited_share(delays, &stood, window_s, carriers));
     let by_events = carriers > 0.0 && pinned >= LEAST_PINNED;
     let is_held = readings.is_some_and(|it| it.held >= MOST);
-    // Used only if the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
+    // Used only if the JVM has no event for such pins: a carrier that stops at a safepoint or waits for a core looks like a held one.
     let by_carriers = may_lack_events && is_held && cost.cpu_cores <= IDLE * carriers;
-    // Events of less than half of what the samples show are about something else.
+    // If the events cover less than half of what the samples show, they are about other pins.
     let by_samples = may_lack_events && waited >= MOST && pinned <= MOST * waited;
     let (shown_by, pinned_share) = match (by_carriers, by_samples, by_events) {
         (false, true, _) => (PinEvidence::Samples, waited),
@@ -75,13 +75,13 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     }))
 }
 
-/// Least share of the window in which all carriers were pinned at once: if each of n is pinned for a share s of its time, each is free for
-/// 1 - s, and even if no two are free together, one of them is free for at most n (1 - s).
+/// Least share of the window in which all carriers were pinned at once. If each of n carriers is pinned for a share s of its time, it is
+/// free for 1 - s; even if no two are free together, some carrier is free for at most n (1 - s).
 fn all_pinned_share(carriers: f64, pinned_share: f64) -> f64 {
     (1.0 - carriers * (1.0 - pinned_share)).max(0.0)
 }
 
-/// The wait of most threads for a monitor or a notification, which may keep a carrier before Java 24.
+/// The most frequent wait for a monitor or a notification, which may keep a carrier before Java 24.
 fn longest_wait(profile: &WaitProfile) -> Option<ThreadActivity> {
     let may_pin = |group: &&WaitGroup| {
         let activity = &group.activity;
@@ -92,12 +92,13 @@ fn longest_wait(profile: &WaitProfile) -> Option<ThreadActivity> {
     longest.map(|group| group.activity.clone())
 }
 
-/// Places where threads stood on their carriers; a thread that computes does not wait.
+/// The places where threads waited on their carriers, without those where threads computed.
 fn stood(delays: &RunDelays) -> Vec<HeldCarrier> {
     delays.held_carriers.iter().filter(|it| !works(it)).cloned().collect()
 }
 
-/// Java 21 adds carriers for threads in `Object.wait`; and a carrier that waits for a core tells nothing about its thread.
+/// The share of the carriers' time for which threads waited on them. Java 21 adds carriers for threads in `Object.wait`, and the time in
+/// which a carrier waits for a core does not count.
 fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parallelism: f64) -> f64 {
     let carriers = parallelism.max(delays.carriers.len() as f64);
     let waited_ms: f64 = stood.iter().map(|it| it.held_ms).sum();
@@ -244,7 +245,7 @@ mod tests {
         assert!(advice(in_initializer).contains("in the class initializer shop.Lazy.<clinit>:3"));
     }
 
-    /// Requests that are in the queue when the warm-up ends are served first: 200 of them take 5 s.
+    /// Requests that are queued when the warm-up ends are served first: 200 of them take 5 s.
     #[test]
     fn a_server_so_pinned_that_it_answered_nothing_is_named_all_the_same() {
         let mut silent = pinned("21.0.8+9", 19_900.0);
@@ -296,8 +297,8 @@ mod tests {
             ("no thread waits for a carrier", without_events(carriers(2, 0, 0))),
             ("carriers that compute between two readings", full_cpu),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{case}");
         }
     }
 }

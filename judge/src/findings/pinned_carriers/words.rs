@@ -1,14 +1,14 @@
 use super::{FIRST_WITHOUT_MONITOR_PINS, PinEvidence, PinnedCarriers};
-use crate::words::activity::{line, what};
+use crate::words::activity::{activity_words, line};
 use crate::words::finding::Words;
 use crate::words::held_carrier;
 use crate::words::site::{place, place_and_application};
 use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::jvm::SiteReason;
 
-/// All carriers pinned at once is worth a sentence from this share of the window on.
+/// From this share of the window on, the sentence says that all carriers were pinned at once.
 const LEAST_ALL_PINNED: f64 = 0.1;
-/// The most places named where threads stand on their carriers.
+/// The most places that the sentence names.
 const PLACES: usize = 2;
 
 impl Words for PinnedCarriers {
@@ -20,7 +20,7 @@ impl Words for PinnedCarriers {
         }
     }
 
-    /// A limit behind the pin shows only when the pin is gone.
+    /// Says nothing about limits behind the pins, because they show only when the pins are gone.
     fn advice(&self) -> Option<String> {
         let site = self.site.as_ref().filter(|_| self.shown_by == PinEvidence::Events);
         let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn by_samples(pinned: &PinnedCarriers) -> String {
 }
 
 fn by_carriers(pinned: &PinnedCarriers) -> String {
-    let wait = pinned.wait.as_ref().and_then(|wait| Some((what(wait), line(wait)?)));
+    let wait = pinned.wait.as_ref().and_then(|wait| Some((activity_words(wait), line(wait)?)));
     let place = wait.map_or_else(String::new, |(what, at)| format!(". Threads are {what} at {at}"));
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one. The server uses {:.2} cores. This \

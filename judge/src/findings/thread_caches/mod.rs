@@ -1,7 +1,7 @@
-//! Thread locals that cache a value for reuse by the same thread are filled anew for each request, because each request has a virtual
-//! thread of its own.
+//! Thread locals cache a value so that the same thread can reuse it. If each request has its own virtual thread, the value is made anew for
+//! each request.
 //!
-//! The probe recognises such values by their stacks: whatever a virtual thread allocates while a thread local makes its first value.
+//! The probe recognises such values by their stacks: everything that a virtual thread allocates while a thread local makes its first value.
 
 mod rule;
 mod words;

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
 
-/// A smaller share of what a request allocates shows in no other figure.
+/// A smaller share of the bytes that a request allocates shows in no other figure.
 const LEAST_SHARE: f64 = 0.1;
-/// Nor do fewer bytes per request ...
+/// Fewer bytes per request show in no other figure.
 const LEAST_BYTES: f64 = 1_024.0;
-/// ... or, if the number of requests is unknown, per second.
+/// Fewer bytes per second show in no other figure; used if the number of requests is unknown.
 const LEAST_BYTES_PER_S: f64 = 10_000_000.0;
-/// Least number of samples in a window without a load; with fewer, chance decides.
+/// The fewest samples in a window without a load; fewer may show a large share by chance.
 const FEWEST_SAMPLES: u64 = 50;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -188,8 +188,8 @@ mod tests {
             ("few bytes", with(2_000.0, &[(Some(BUFFERS), 0.4)])),
             ("no probe", Record { jvm: None, ..with(20_000.0, &[(Some(BUFFERS), 0.5)]) }),
         ];
-        for (what, record) in silent {
-            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        for (case, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{case}");
         }
     }
 }

@@ -7,11 +7,11 @@ const JACKSON: &str = "com.fasterxml.jackson.";
 
 impl Words for ThreadCaches {
     fn sentence(&self) -> String {
-        let place = |it: &ThreadCache| {
-            let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
+        let place = |cache: &ThreadCache| {
+            let application = cache.application.as_ref().filter(|&frame| *frame != cache.asked_by);
             let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
-            let bytes = memory_or_rate(it.bytes_per_request, it.bytes_per_s);
-            format!("{bytes} ({}) at {}{application}", it.class, it.asked_by)
+            let bytes = memory_or_rate(cache.bytes_per_request, cache.bytes_per_s);
+            format!("{bytes} ({}) at {}{application}", cache.class, cache.asked_by)
         };
         let (allocates, of_whom) = match self.all_bytes_per_request {
             Some(_) => ("a request allocates", "its thread"),

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_machine::port;
 
-/// Refuses all requests while it has too many connections, so that its speed decides nothing. It ends when it is dropped.
+/// A server that refuses all requests while it has too many connections, so that its speed decides nothing. It ends when it is dropped.
 pub struct DelayServer {
     process: Child,
     pub url: String,

@@ -25,9 +25,9 @@ pub(crate) struct Habits {
     pub late_after: Option<(u64, Duration)>,
     /// The time from a request to its response.
     pub answers_after: Duration,
-    /// All responses are held back until this moment, and until each connection waits for one.
+    /// All responses are held back until this moment, and until each connection waits for a response.
     pub stalls_until_ns: Nanos,
-    /// How much too early the stamps are.
+    /// The time by which the stamps are too early.
     pub stamps_early: Duration,
     /// Each response has a segment that came out of order.
     pub is_out_of_order: bool,

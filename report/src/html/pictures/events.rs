@@ -84,21 +84,26 @@ fn pins(run: &Record) -> Vec<Mark> {
         .into_iter()
         .flat_map(|jvm| &jvm.pins_series)
         .filter(|it| it.pinned_ms > 0.0);
-    let one = |it: &threadcount_model::record::jvm::PinSample| {
+    let one = |pins: &threadcount_model::record::jvm::PinSample| {
         let text = format!(
             "carriers kept for {} in this second, {}",
-            figures::milliseconds(it.pinned_ms),
-            figures::plural(it.count as usize, "pin")
+            figures::milliseconds(pins.pinned_ms),
+            figures::plural(pins.count as usize, "pin")
         );
-        mark(run, it.t_s, it.pinned_ms, text)
+        mark(run, pins.t_s, pins.pinned_ms, text)
     };
     seconds.map(one).collect()
 }
 
 fn warnings(run: &Record, cores: u32) -> Vec<Mark> {
     let failed = |it: &&LoadSample| it.failed_per_s > 0.0;
-    let failed = run.load_series.iter().filter(failed).map(|it| {
-        mark(run, it.t_s, it.failed_per_s, format!("{}/s failed", figures::number(it.failed_per_s)))
+    let failed = run.load_series.iter().filter(failed).map(|second| {
+        mark(
+            run,
+            second.t_s,
+            second.failed_per_s,
+            format!("{}/s failed", figures::number(second.failed_per_s)),
+        )
     });
     let silent = run.load_series.iter().filter(|it| it.rate_per_s == 0.0 && it.failed_per_s == 0.0);
     let silent = silent.map(|it| mark(run, it.t_s, f64::INFINITY, "no answer in this second".to_owned()));

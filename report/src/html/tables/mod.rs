@@ -159,8 +159,15 @@ pub fn claims(document: &ResultDocument) -> Table {
         vec![claim.claim.clone(), says, verdict, decided, published, measured]
     });
     let none = || "–".to_owned();
-    let unavailable = document.experiment.unavailable.iter().map(|it| {
-        vec![none(), it.what.clone(), format!("{}: {}", study::UNAVAILABLE, it.why), none(), none(), none()]
+    let unavailable = document.experiment.unavailable.iter().map(|claim| {
+        vec![
+            none(),
+            claim.what.clone(),
+            format!("{}: {}", study::UNAVAILABLE, claim.why),
+            none(),
+            none(),
+            none(),
+        ]
     });
     let columns = ["claim", "statement of the study", "verdict", "decided", "published", "measured"];
     let caption = "Claims, and whether they hold here. Decided: intervals and means agree. If they do not, another session may have \

@@ -36,9 +36,9 @@ pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
 fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> Option<RatioTable> {
     let load = document.experiment.load(&comparison.load)?;
     let with_bar = |row: RatioRow| {
-        let bar = comparison.ratio(row.metric).and_then(|it| {
-            let verdict = if row.verdict.is_empty() { Verdict::NotEnoughRuns } else { it.verdict };
-            bar(it.ratio, it.interval, verdict, reach)
+        let bar = comparison.ratio(row.metric).and_then(|ratio| {
+            let verdict = if row.verdict.is_empty() { Verdict::NotEnoughRuns } else { ratio.verdict };
+            bar(ratio.ratio, ratio.interval, verdict, reach)
         });
         (row, bar)
     };

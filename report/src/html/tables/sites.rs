@@ -56,8 +56,8 @@ fn row(variant: &str, load: &str, site: &SiteTotal) -> Vec<String> {
 fn added_up<'a>(sites: impl Iterator<Item = &'a SiteTotal>) -> Vec<SiteTotal> {
     let mut sums: Vec<SiteTotal> = Vec::new();
     for site in sites {
-        let place = |it: &&mut SiteTotal| {
-            (&it.holder, &it.application, &it.top, &it.reason)
+        let place = |sum: &&mut SiteTotal| {
+            (&sum.holder, &sum.application, &sum.top, &sum.reason)
                 == (&site.holder, &site.application, &site.top, &site.reason)
         };
         match sums.iter_mut().find(place) {

@@ -13,7 +13,7 @@ import java.util.List;
 final class MemoryRoom {
     private static final long HEAP_BYTES = 4L << 20;
     private static final long CLASSES_BYTES = 1L << 20;
-    /** How the names of code caches begin. A full one ends the compiler, and not the JVM. */
+    /** The beginning of the names of code caches. A full code cache ends the compiler, but not the JVM. */
     private static final String CODE = "Code";
 
     private final List<MemoryPoolMXBean> pools = ManagementFactory.getMemoryPoolMXBeans();
@@ -23,7 +23,7 @@ final class MemoryRoom {
         long livingBytes = 0;
         for (MemoryPoolMXBean pool : pools) {
             if (pool.getType() == MemoryType.HEAP) {
-                // It is null for a pool that no collection empties.
+                // The collection usage is null for a pool that no collection empties.
                 MemoryUsage living = pool.getCollectionUsage();
                 livingBytes += living == null ? 0 : living.getUsed();
             } else if (!pool.getName().startsWith(CODE)) {

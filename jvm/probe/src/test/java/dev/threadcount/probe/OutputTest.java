@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OutputTest {
-    /** A reader that may be stopped, as by Ctrl-Z, or gone. */
+    /** A reader that may be stopped, as by Ctrl-Z, or have gone. */
     private static final class Reader implements WritableByteChannel {
         private final ByteArrayOutputStream read = new ByteArrayOutputStream();
         private boolean stopped;

@@ -122,7 +122,7 @@ class ProbeTest {
         }
     }
 
-    /** Methods to scan. */
+    /** A class with methods that the test scans. */
     @SuppressWarnings("unused")
     private static final class Blocks {
         private int field;

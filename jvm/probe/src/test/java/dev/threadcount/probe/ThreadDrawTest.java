@@ -30,7 +30,7 @@ class ThreadDrawTest {
         assertEquals(40, draw.drawn());
     }
 
-    /** Each of 50 is drawn with probability 0.2: 2,000 times in 10,000, with a standard deviation of 40. */
+    /** Each of 50 threads is drawn with probability 0.2: 2,000 times in 10,000 draws, with a standard deviation of 40. */
     @Test
     void eachThreadIsAsLikelyAsAnyOther() {
         for (int wanted : new int[] {10, 9}) {

@@ -26,7 +26,7 @@ public final class Contended extends HttpServlet {
         });
     }
 
-    /** The first request sets how long the monitor is held. */
+    /** The time of the first request decides for how long the monitor is held. */
     private void startHousekeeper(Sleep hold) {
         if (housekeeper.get() == null) {
             Thread thread = Thread.ofPlatform().daemon().name("housekeeper").unstarted(() -> keepHouse(hold));

@@ -6,8 +6,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * A fixed amount of work per request, where {@link Computing} has a fixed time: SHA-256 over as many blocks of 4 KiB as the system
- * property {@code hashing.blocks} says. So one variant can cost three percent more than another, exactly.
+ * A fixed amount of work per request, whereas {@link Computing} takes a fixed time: SHA-256 over as many blocks of 4 KiB as the system
+ * property {@code hashing.blocks} says. So one variant can cost exactly three percent more than another.
  */
 public final class Hashing extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -9,8 +9,8 @@ import java.io.UncheckedIOException;
 import java.lang.invoke.MethodHandles;
 
 /**
- * Blocks in a class initializer, which the JVM itself calls: a frame that no virtual thread can leave its carrier with,
- * in any Java so far. Each request defines a class of its own, because a class is initialized only once.
+ * Blocks in a class initializer, which the JVM itself calls. With such a frame on its stack a virtual thread cannot leave its carrier in
+ * any Java so far. Each request defines its own class, because a class is initialized only once.
  */
 public final class Initializer extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -6,8 +6,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Blocks in {@link Object#wait(long)}. Before Java 24 a virtual thread keeps its carrier then, and no event tells of it;
- * the scheduler starts more carriers meanwhile, up to {@code jdk.virtualThreadScheduler.maxPoolSize}.
+ * Blocks in {@link Object#wait(long)}. Before Java 24 a virtual thread then keeps its carrier, and no event reports it; the scheduler
+ * starts more carriers meanwhile, up to {@code jdk.virtualThreadScheduler.maxPoolSize}.
  */
 public final class ObjectWait extends HttpServlet {
     private static final long serialVersionUID = 1L;

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How long a request blocks its thread, as written in a URL: {@code 50}, {@code 50ms} or {@code 1s}.
+ * The time for which a request blocks its thread, as written in a URL: {@code 50}, {@code 50ms} or {@code 1s}.
  *
  * @param duration how long; zero for not at all
  */

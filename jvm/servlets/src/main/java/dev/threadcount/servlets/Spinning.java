@@ -6,8 +6,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Spins for the time of {@code sleep}, as a wait without blocking does, and holds the carrier of a virtual thread all the while.
- * With {@code by=platform} a new platform thread spins, and the thread of the request waits for it.
+ * Spins for the time of {@code sleep}, like a wait that does not block, and so holds the carrier of a virtual thread all the time. With
+ * {@code by=platform} a new platform thread spins, and the thread of the request waits for it.
  */
 public final class Spinning extends HttpServlet {
     private static final long serialVersionUID = 1L;

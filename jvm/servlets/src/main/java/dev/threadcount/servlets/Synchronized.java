@@ -6,8 +6,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Blocks while it holds an uncontended monitor. Before Java 24 (JEP 491) a virtual thread cannot leave its
- * carrier then: it is pinned.
+ * Blocks while it holds an uncontended monitor. Before Java 24 (JEP 491) a virtual thread then cannot leave its carrier: it is pinned.
  */
 public final class Synchronized extends HttpServlet {
     private static final long serialVersionUID = 1L;
@@ -15,8 +14,8 @@ public final class Synchronized extends HttpServlet {
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
         Blocking.answer(request, response, sleep -> {
-            // The request is an object of its own for each thread and known to the whole server, so that no compiler
-            // can prove the monitor useless and remove it.
+            // Each thread has its own request object, and the whole server knows it, so that no compiler can prove the monitor useless and
+            // remove it.
             synchronized (request) {
                 sleep.blockThisThread();
             }

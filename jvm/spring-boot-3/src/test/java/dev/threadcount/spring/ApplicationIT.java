@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The application as it is started by {@code main}, on a port of its own. */
+/** Tests the application as {@code main} starts it, on its own port. */
 class ApplicationIT {
     @Test
     void withoutVirtualThreadsTomcatsPoolAnswers() throws Exception {

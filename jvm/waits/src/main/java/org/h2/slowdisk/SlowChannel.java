@@ -10,8 +10,8 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 
 /**
- * A file that is forced to the disk when a byte can be read from the file whose path is the system property {@code slow.file}: from a
- * pipe, whenever there is one.
+ * A file whose forcing to the disk waits until a byte can be read from the file in the system property {@code slow.file}. With a pipe, each
+ * byte in it allows one force.
  */
 final class SlowChannel extends FileChannel {
     private final FileChannel base;

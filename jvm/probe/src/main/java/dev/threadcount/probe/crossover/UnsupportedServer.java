@@ -1,6 +1,6 @@
 package dev.threadcount.probe.crossover;
 
-/** A server that cannot be switched, and why. */
+/** A server that cannot be switched; the message is the reason. */
 final class UnsupportedServer extends Exception {
     private static final long serialVersionUID = 1;
 
