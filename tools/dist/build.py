@@ -38,7 +38,7 @@ def wheel(release, tools, name, target, documents):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     out = release.work / "wheel" / name
-    command = [tools / "bin" / "maturin", "build", "--manifest-path", lab / "Cargo.toml", "--bindings", "bin", "--profile", PROFILE, "--locked",
+    command = [tools / "bin" / "maturin", "build", "--manifest-path", lab / "Cargo.toml", "--bindings", "bin", "--features", "kubernetes", "--profile", PROFILE, "--locked",
                "--zig", "--target", target, "--compatibility", "manylinux2014", "--auditwheel", "check", "--out", out]
     run(command, release.work / f"{name}.log", cwd=release.source, env=flags(release, name, PATH=f"{tools / 'bin'}:{os.environ['PATH']}"))
     (path,) = out.glob("*.whl")
@@ -62,7 +62,7 @@ def recorded(content):
 def static(release):
     target, more = (MUSL, "") if has_target(MUSL) else (GNU, " -C target-feature=+crt-static")
     say(f"building the static program ({target}; minutes)")
-    command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--target", target]
+    command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--features", "kubernetes", "--target", target]
     run(command, release.work / "static.log", cwd=release.source, env=flags(release, "static", more))
     path = release.work / "build" / "static" / target / PROFILE / "threadcount"
     done = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True)

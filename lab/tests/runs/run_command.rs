@@ -104,16 +104,6 @@ fn the_comparison_in_a_result_is_what_the_statistics_make_of_its_runs() {
     assert!(measured.out.path().join("report.html").exists());
 }
 
-/// The factor is a hundred, so that a busy machine may add half a second to each request of the fast server.
-#[test]
-fn a_server_that_sleeps_for_half_a_second_has_the_lower_throughput() {
-    let measured = measured(&delay("5"), &delay("500"), &["--runs", "5"]);
-    let rate = rate_of(&measured.document);
-    assert_eq!(rate["verdict"], "lower", "{rate}");
-    assert!(rate["ratio"].as_f64().unwrap() < 0.5, "{rate}");
-    assert!(String::from_utf8_lossy(&measured.output.stdout).contains("requests"), "the verdict is printed");
-}
-
 #[test]
 fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3_with_the_reason() {
     let out = tempfile::tempdir().unwrap();
@@ -375,11 +365,11 @@ fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
 #[test]
 fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
     let folder = tempfile::tempdir().unwrap();
-    // One worker of 400 ms: ten clients leave four seconds of work behind, as long as the measured window.
+    // One worker of 200 ms: ten clients leave two seconds of work behind, as long as the measured window.
     let text = format!(
         "question: q\nrequest: /\nwarmup: 1s\nruns: 1\nvariants: {{a: {{command: \"{}\", env: {{WORKERS: 1}}}}}}\n\
-         loads: [{{clients: 10, duration: 4s}}]\n",
-        delay("400")
+         loads: [{{clients: 10, duration: 2s}}]\n",
+        delay("200")
     );
     let path = experiment(&folder, &text);
     let output = run_with(&path, &["--no-probe"]);
@@ -391,6 +381,7 @@ fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
 
 #[test]
 fn rounds_end_when_a_clear_answer_is_decided() {
+    // The factor is a hundred, so that a busy machine may add half a second to each request of the fast server.
     let measured = measured(&delay("5"), &delay("500"), &[]);
     let experiment: Experiment = serde_json::from_value(measured.document["experiment"].clone()).unwrap();
     let (load, records) = (&experiment.loads[0], records(&measured.document));
@@ -406,7 +397,9 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     assert_eq!(rounds["why"], why, "{rounds}");
     assert_eq!(rounds["rounds"], decided_after.unwrap_or(15), "{rounds}");
     if decided_after.is_some() {
-        assert_eq!(rate_of(&measured.document)["verdict"], "lower");
+        let rate = rate_of(&measured.document);
+        assert_eq!(rate["verdict"], "lower", "{rate}");
+        assert!(rate["ratio"].as_f64().unwrap() < 0.5, "{rate}");
         let output_text = stderr(&measured.output);
         assert!(output_text.contains("of at most 15 (each planned comparison is decided)"), "{output_text}");
     }
