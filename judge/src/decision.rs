@@ -15,7 +15,7 @@ use threadcount_stats::decision::{Decision, Effect, decide, matters, over_loads}
 pub fn decision(document: &ResultDocument, variant: &str) -> Option<Decision> {
     let loads = document.experiment.loads.iter();
     let decisions: Vec<Decision> = loads.filter_map(|load| under(document, load, variant)).collect();
-    let is_failure = |it: &Doubt| it.reason.is_serious() && it.reason.is_of_server();
+    let is_failure = |it: &Doubt| it.reason.is_serious() && it.reason.is_failure();
     let failed = document.why_not.iter().any(|it| it.variant == variant && is_failure(it));
     let decided = || match over_loads(&decisions) {
         Decision::No => Decision::No,

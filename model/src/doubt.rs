@@ -138,16 +138,10 @@ impl DoubtReason {
         )
     }
 
-    /// Whether the server did not do all that was asked of it.
+    /// Whether a run or requests failed. An overflow of the accept queue is no failure: the connections were accepted later.
     #[must_use]
-    pub const fn is_of_server(&self) -> bool {
-        matches!(
-            self,
-            Self::RunFailed { .. }
-                | Self::RequestsFailed { .. }
-                | Self::NoResponse { .. }
-                | Self::AcceptQueueOverflow { .. }
-        )
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::RunFailed { .. } | Self::RequestsFailed { .. } | Self::NoResponse { .. })
     }
 
     /// Whether the load generator is the cause.
