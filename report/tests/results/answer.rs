@@ -341,7 +341,10 @@ fn a_serious_doubt_takes_the_verdict_from_the_comparisons_that_it_is_about_and_f
     assert_eq!((shown.no_verdict.is_none(), shown.trust.grade), (true, TrustGrade::Poor));
     assert!(answer.contains("the throughput of platform with 400 clients"), "{answer}");
     assert!(answer.contains("No verdict on virtual with 1,000 clients: "), "{answer}");
-    assert!(!answer.starts_with("Not known yet"), "connections that were accepted late did not fail: {answer}");
+    assert!(
+        !answer.starts_with("Not known yet"),
+        "connections that were accepted late did not fail: {answer}"
+    );
     document.why_not = loads.iter().map(|load| doubt(load)).collect();
     document.comparisons.retain(|it| it.variant == "virtual");
     assert!(view(&document).no_verdict.is_some(), "nothing is left");
