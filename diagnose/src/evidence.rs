@@ -54,7 +54,7 @@ pub struct Thread {
     pub runnable_share: Option<f64>,
     /// Share of the time in which it ran; known for platform threads only.
     pub cpu_share: Option<f64>,
-    /// How many times per second it began to wait; 0 if unknown.
+    /// The number of waits that it began per second; 0 if unknown.
     pub waits_per_second: f64,
     /// Time that is left until its time limit, if known.
     pub left: Option<Duration>,

@@ -231,7 +231,7 @@ fn computing(
     (!all.is_empty()).then(|| KernelFact::new(None, text))
 }
 
-/// What the threads do, by the kernel: `41 threads: 38 in futex_wait_queue, 2 in do_epoll_wait, 1 running`.
+/// The states of the threads, by the kernel: `41 threads: 38 in futex_wait_queue, 2 in do_epoll_wait, 1 running`.
 fn threads(tasks: &[Task]) -> Option<KernelFact> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for task in tasks {

@@ -88,7 +88,7 @@ pub enum Bond {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
     pub waiter: ThreadAt,
-    /// What the waiter waits for: `a monitor`, for instance.
+    /// The awaited thing in words: `a monitor`, for instance.
     pub what: String,
     /// Class and identity; `None` if the JVM does not name it, as for a monitor that a virtual thread waits for on Java 21.
     pub lock: Option<String>,
@@ -137,7 +137,7 @@ pub struct TasksBehind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StandingThread {
     pub thread: ThreadAt,
-    /// What it does: `waiting for a result`.
+    /// The thread's activity in words: `waiting for a result`.
     pub what: String,
     /// The thread that has what it waits for; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ pub struct StandingThread {
 pub struct StandingGiver {
     pub bond: Bond,
     pub thread: ThreadAt,
-    /// What it does: `reading from a socket`; `None` if it runs or sleeps, or if this is unknown.
+    /// The thread's activity in words: `reading from a socket`; `None` if it runs or sleeps, or if this is unknown.
     pub what: Option<String>,
     /// The address that it reads from.
     pub peer: Option<String>,
@@ -162,7 +162,7 @@ pub struct StandingGiver {
 pub struct StandingGroup {
     pub threads: usize,
     pub at: Frame,
-    /// What they do: `waiting for a signal`; `None` if unknown.
+    /// Their activity in words: `waiting for a signal`; `None` if unknown.
     pub what: Option<String>,
     /// The lock, if all of them wait for the same one.
     pub lock: Option<String>,
@@ -272,7 +272,7 @@ pub enum Verdict {
         waiting: Vec<ThreadAt>,
         at: Option<Frame>,
         holders: Vec<ThreadAt>,
-        /// What the holders wait in; `None` if the holders are unknown, so that `holders` lists threads that may hold one.
+        /// The holders' wait in words; `None` if the holders are unknown, so that `holders` lists threads that may hold one.
         waits_in: Option<String>,
         /// The machine that most of them wait for, if known.
         peer: Option<String>,

@@ -9,7 +9,7 @@ const WRITES: [u32; 2] = [1, 20];
 #[cfg(not(target_arch = "x86_64"))]
 const WRITES: [u32; 2] = [64, 66];
 
-/// What a blocked thread writes to, and the process that could read it: `standard output, a pipe to head (4711)`.
+/// The file that a blocked thread writes to, and the process that could read it: `standard output, a pipe to head (4711)`.
 pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/task/{task}/syscall")).ok()?;
     let descriptor = descriptor(&call, &WRITES)?;

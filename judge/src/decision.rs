@@ -4,7 +4,6 @@ use crate::evident::is_evident;
 use crate::result::ResultDocument;
 use crate::unreadable::unreadable;
 use threadcount_model::comparison::{Comparison, Verdict};
-use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::metric::Metric;
 use threadcount_stats::decision::{Decision, Effect, decide, matters, over_loads};
@@ -15,8 +14,7 @@ use threadcount_stats::decision::{Decision, Effect, decide, matters, over_loads}
 pub fn decision(document: &ResultDocument, variant: &str) -> Option<Decision> {
     let loads = document.experiment.loads.iter();
     let decisions: Vec<Decision> = loads.filter_map(|load| under(document, load, variant)).collect();
-    let is_failure = |it: &Doubt| it.reason.is_serious() && it.reason.is_failure();
-    let failed = document.why_not.iter().any(|it| it.variant == variant && is_failure(it));
+    let failed = document.why_not.iter().any(|it| it.variant == variant && it.reason.is_failure());
     let decided = || match over_loads(&decisions) {
         Decision::No => Decision::No,
         _ if failed => Decision::NotKnownYet,

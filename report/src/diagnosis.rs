@@ -105,17 +105,21 @@ fn headline(verdict: &Verdict) -> String {
             waits(*waiters),
             address(to.as_deref())
         ),
-        Verdict::RequestsStand { requests: 0, unanswered, unread: 0, seconds, others, .. } => format!(
-            "On {} whose client sent last nothing came back for {seconds:.1} s, and no thread {} on them; \
-             whether a response is owed is not visible.",
-            plural(*unanswered as u64, "connection"),
-            if others.is_empty() { "works" } else { "is known to work" }
-        ),
-        Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, others, .. } => format!(
-            "{} got no answer for {seconds:.1} s, and no thread {} on them; cause unknown.",
-            plural(*unanswered.max(unread) as u64, "request"),
-            if others.is_empty() { "works" } else { "is known to work" }
-        ),
+        Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, others, .. } => {
+            let works = if others.is_empty() { "works" } else { "is known to work" };
+            if *unread == 0 {
+                format!(
+                    "{} got nothing for {seconds:.1} s after their clients' last bytes, and no thread {works} on them; whether a \
+                     response is owed is not visible.",
+                    plural(*unanswered as u64, "connection")
+                )
+            } else {
+                format!(
+                    "{} got no answer for {seconds:.1} s, and no thread {works} on them; cause unknown.",
+                    plural(*unanswered.max(unread) as u64, "request")
+                )
+            }
+        }
         Verdict::RequestsStand { requests, groups, own_calls, .. } => format!(
             "{} {} in all three dumps; {}.",
             plural(*requests as u64, "request"),
@@ -388,27 +392,19 @@ mod tests {
     /// An idle WebSocket whose client sent last, a long poll and a request that was lost look alike from outside.
     #[test]
     fn silent_connections_may_be_websockets_and_are_requests_only_where_bytes_lie_unread() {
-        let silent = |unread| {
-            let stand = requests_stand(0, group("shop.Page.get(Page.java:9)"));
-            let Verdict::RequestsStand { oldest_seconds, own_calls, others, seconds, .. } = stand else {
-                unreachable!("made just now")
-            };
-            let groups = Vec::new();
-            text(&[Verdict::RequestsStand {
-                requests: 0,
-                groups,
-                unanswered: 8,
-                oldest_seconds,
-                unread,
-                not_accepted: 0,
-                answered: Some(20),
-                own_calls,
-                others,
-                seconds,
-            }])
+        let silent = |lying_unread| {
+            let mut stand = requests_stand(0, group("shop.Page.get(Page.java:9)"));
+            if let Verdict::RequestsStand { groups, unanswered, unread, .. } = &mut stand {
+                groups.clear();
+                (*unanswered, *unread) = (8, lying_unread);
+            }
+            text(&[stand])
         };
         let read = silent(0);
-        assert!(read.starts_with("On 8 connections whose client sent last nothing came back"), "{read}");
+        assert!(
+            read.starts_with("8 connections got nothing for 2.8 s after their clients' last bytes"),
+            "{read}"
+        );
         assert!(
             read.contains("  they may be idle WebSockets, long polls, or requests that were lost\n"),
             "{read}"

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Time between SIGTERM and SIGKILL if the process is dropped.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
-/// A health path that responds with 4xx for this long, or for half of the time to become ready, is wrong; a server or gateway may do so
+/// A health path that responds with 4xx for this long, or until the time to become ready is over, is wrong; a server or gateway may do so
 /// until its application is deployed.
 const MISTAKEN_FOR: Duration = Duration::from_secs(60);
 
@@ -236,7 +236,7 @@ impl ServerProcess {
                     let (status, is_mistaken) =
                         (answer.status.unwrap_or_default(), question.is_mistaken(answer.status));
                     mistaken_since = mistaken_since.or(Some(after)).filter(|_| is_mistaken);
-                    if mistaken_since.is_some_and(|since| after >= since + MISTAKEN_FOR.min(limit / 2)) {
+                    if mistaken_since.is_some_and(|since| after >= limit.min(since + MISTAKEN_FOR)) {
                         return Err(ServerError::Unhealthy { url, status, log, log_tail: self.log_tail() });
                     }
                     format!("status {status}")

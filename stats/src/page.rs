@@ -25,7 +25,7 @@ enum Part {
 impl Part {
     const ALL: [Self; 3] = [Self::Headline, Self::Table, Self::Rest];
 
-    fn with(metric: Metric, load: &Workload) -> Self {
+    fn for_metric(metric: Metric, load: &Workload) -> Self {
         match () {
             () if load.headline().contains(&metric) => Self::Headline,
             () if metric == Metric::Mean || Metric::IN_TABLES.contains(&metric) => Self::Table,
@@ -68,7 +68,7 @@ pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<
     let figures: Vec<Figure<'a>> = compared
         .flat_map(|(load, ratios)| {
             ratios.iter_mut().map(move |ratio| Figure {
-                part: Part::with(ratio.metric, &load),
+                part: Part::for_metric(ratio.metric, &load),
                 verdict: &mut ratio.verdict,
                 basis: &mut ratio.basis,
             })
@@ -119,7 +119,7 @@ fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<F
         comparison.ratios.iter_mut().map(|ratio| (ratio.metric, &mut ratio.verdict, &mut ratio.basis));
     let differences = comparison.differences.iter_mut().map(|it| (it.metric, &mut it.verdict, &mut it.basis));
     let figure =
-        |(metric, verdict, basis)| Figure { part: Part::with(metric, &load.workload), verdict, basis };
+        |(metric, verdict, basis)| Figure { part: Part::for_metric(metric, &load.workload), verdict, basis };
     ratios.chain(differences).map(figure).collect()
 }
 
@@ -163,7 +163,7 @@ impl Weights {
 fn count(comparison: &Comparison, part: Part, load: &Workload) -> usize {
     let ratios = comparison.ratios.iter().map(|ratio| (ratio.metric, &ratio.basis));
     let all = ratios.chain(comparison.differences.iter().map(|it| (it.metric, &it.basis)));
-    all.filter(|(metric, basis)| Part::with(*metric, load) == part && may_have_a_word(basis)).count()
+    all.filter(|(metric, basis)| Part::for_metric(*metric, load) == part && may_have_a_word(basis)).count()
 }
 
 #[cfg(test)]

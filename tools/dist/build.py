@@ -13,6 +13,8 @@ from release import ROOT, environment, run, say
 GNU, MUSL, ARM = "x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-gnu"
 # A profile of Cargo.toml whose programs are smaller than those of a release build.
 PROFILE = "dist"
+# Users of a release may send a load from the pods of a cluster.
+FEATURES = "kubernetes"
 # pip puts what is in this folder of a wheel below its environment.
 DATA = "threadcount.data/data/share"
 
@@ -38,8 +40,8 @@ def wheel(release, tools, name, target, documents):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     out = release.work / "wheel" / name
-    command = [tools / "bin" / "maturin", "build", "--manifest-path", lab / "Cargo.toml", "--bindings", "bin", "--features", "kubernetes", "--profile", PROFILE, "--locked",
-               "--zig", "--target", target, "--compatibility", "manylinux2014", "--auditwheel", "check", "--out", out]
+    command = [tools / "bin" / "maturin", "build", "--manifest-path", lab / "Cargo.toml", "--bindings", "bin", "--features", FEATURES,
+               "--profile", PROFILE, "--locked", "--zig", "--target", target, "--compatibility", "manylinux2014", "--auditwheel", "check", "--out", out]
     run(command, release.work / f"{name}.log", cwd=release.source, env=flags(release, name, PATH=f"{tools / 'bin'}:{os.environ['PATH']}"))
     (path,) = out.glob("*.whl")
     with zipfile.ZipFile(path) as packed:
@@ -62,7 +64,7 @@ def recorded(content):
 def static(release):
     target, more = (MUSL, "") if has_target(MUSL) else (GNU, " -C target-feature=+crt-static")
     say(f"building the static program ({target}; minutes)")
-    command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--features", "kubernetes", "--target", target]
+    command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--features", FEATURES, "--target", target]
     run(command, release.work / "static.log", cwd=release.source, env=flags(release, "static", more))
     path = release.work / "build" / "static" / target / PROFILE / "threadcount"
     done = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True)

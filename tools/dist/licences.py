@@ -53,7 +53,8 @@ def bill(release, of_crates, modules):
 
 def crates(release):
     """The crates that are linked into the program: neither those of tests nor those of build scripts."""
-    command = ["cargo", "metadata", "--format-version=1", "--locked", "--features=threadcount/kubernetes", f"--filter-platform={build.GNU}"]
+    command = ["cargo", "metadata", "--format-version=1", "--locked", f"--features=threadcount/{build.FEATURES}",
+               f"--filter-platform={build.GNU}"]
     metadata = json.loads(output(*command, cwd=release.source))
     packages = {it["id"]: it for it in metadata["packages"]}
     nodes = {it["id"]: it for it in metadata["resolve"]["nodes"]}

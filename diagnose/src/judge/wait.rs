@@ -71,7 +71,7 @@ const TIMED: [&str; 6] = [
     "VirtualThread.parkNanos",
 ];
 
-/// What a thread waits for; `None` if it runs, sleeps or is idle, or if this is unknown.
+/// The wait of a thread; `None` if it runs, sleeps or is idle, or if this is unknown.
 pub(super) fn of(thread: &Thread) -> Option<Wait> {
     if thread.is_carrier {
         return None;

@@ -74,7 +74,7 @@ impl<'a> WaitGraph<'a> {
 
     fn find_things(&mut self, is_still: impl Fn(&Thread) -> bool) {
         let mut known: BTreeMap<(Wait, String), usize> = BTreeMap::new();
-        // What some threads get, all may get.
+        // A thing that some threads get can be had by all.
         let moving: HashSet<&str> = self
             .evidence
             .threads

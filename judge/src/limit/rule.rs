@@ -32,8 +32,7 @@ pub(crate) fn in_window(record: &Record) -> Vec<Fact> {
     let pool = server_pool::in_window(record);
     let flow = Flow::in_window(record).filter(|_| pool.is_none());
     let counted = flow.and_then(|flow| counted(&flow)).map(|it| (it, ()));
-    let waited = waited::in_window(record).into_iter().map(|it| (it, ())).collect();
-    let stations = each_once(counted, waited).into_iter().map(|it| it.0);
+    let stations = each_once(counted, waited::in_window(record)).into_iter().map(|it| it.0);
     pool.into_iter().chain(stations).map(Station::into_fact).collect()
 }
 

@@ -23,15 +23,19 @@ pub(super) fn in_runs(runs_of_variant: &VariantRuns<'_>) -> Vec<(Station, RunsSh
         let in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
         connections::full(run, FEWEST_WAITING.max(AT_ONE_PLACE * in_flight))
     });
-    let counted = counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(&it.0, &counted.0)));
-    sampled.into_iter().chain(counted).collect()
+    each_once(sampled, counted)
 }
 
 /// The waits in a window without a load.
-pub(super) fn in_window(record: &Record) -> Vec<Station> {
-    let sampled = sampled_in_window(record);
-    let counted = connections::full(record, FEWEST_WAITING);
-    let counted = counted.filter(|counted| !sampled.as_ref().is_some_and(|it| names_pool(it, counted)));
+pub(super) fn in_window(record: &Record) -> Vec<(Station, ())> {
+    let sampled = sampled_in_window(record).map(|it| (it, ()));
+    each_once(sampled, connections::full(record, FEWEST_WAITING).map(|it| (it, ())))
+}
+
+/// The sampled wait, and the full pool unless the sampled wait is for it.
+fn each_once<R>(sampled: Option<(Station, R)>, counted: Option<(Station, R)>) -> Vec<(Station, R)> {
+    let is_another = |pool: &(Station, R)| !sampled.as_ref().is_some_and(|it| names_pool(&it.0, &pool.0));
+    let counted = counted.filter(is_another);
     sampled.into_iter().chain(counted).collect()
 }
 

@@ -191,7 +191,7 @@ fn watched(groups: Vec<WaitGroup>, pools: Vec<Pool>) -> Record {
 }
 
 fn words_in_window(record: &Record) -> Option<(String, String)> {
-    let fact = waited::in_window(record).into_iter().next()?.into_fact();
+    let fact = waited::in_window(record).into_iter().next()?.0.into_fact();
     let finding = Finding { variant: None, load: None, runs: None, fact };
     Some((sentence(&finding), advice(&finding)))
 }
@@ -216,7 +216,7 @@ fn without_a_load_the_threads_that_wait_are_named_of_those_with_a_request() {
 #[test]
 fn a_fact_without_a_load_has_no_milliseconds_and_is_read_back() {
     let record = watched(vec![request(ThreadState::Lock, LOCK, "a.A.a:1", 40.5)], Vec::new());
-    let fact = waited::in_window(&record).into_iter().next().expect("a station").into_fact();
+    let fact = waited::in_window(&record).into_iter().next().expect("a station").0.into_fact();
     let json = serde_json::to_value(&fact).expect("it is written");
     let (figures, queue) = (&json["figures"], &json["figures"]["queue"]);
     assert_eq!(
@@ -306,7 +306,7 @@ fn without_a_load_a_full_pool_is_named_beside_a_longer_wait_for_a_lock() {
         request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 20.0),
     ];
     let stations = waited::in_window(&watched(groups, vec![pool_of(PoolKind::Hikari, "orders", 10, 19)]));
-    let rules: Vec<Rule> = stations.into_iter().map(|it| it.into_fact().rule()).collect();
+    let rules: Vec<Rule> = stations.into_iter().map(|it| it.0.into_fact().rule()).collect();
     assert_eq!(rules, [Rule::RequestWaits, Rule::Waiting]);
 }
 

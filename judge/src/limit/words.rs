@@ -1,3 +1,5 @@
+//! The sentences about a limit.
+
 use super::station::{ConnectionPool, KnownBy, LimitedThreads, Resource, Servers, Station};
 use super::threads::is_full;
 use crate::words::activity::{activity_words, line};

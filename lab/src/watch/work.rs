@@ -3,7 +3,7 @@
 use super::window::WINDOW_S;
 use crate::run::probe_lines::MOST_LATEST;
 use std::collections::VecDeque;
-use threadcount_judge::words::activity::activity_words;
+use threadcount_judge::words::activity::{activity_words, line};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::sampled::wait_profile;
@@ -67,13 +67,7 @@ impl Work {
         let doing = profile.groups.iter().filter(|group| group.role == role).map(|group| Doing {
             threads: profile.mean_threads(group),
             what: activity_words(&group.activity),
-            place: group
-                .activity
-                .application
-                .as_ref()
-                .or(group.activity.library.as_ref())
-                .cloned()
-                .unwrap_or_default(),
+            place: line(&group.activity).unwrap_or_default().to_owned(),
             holder: group.activity.holder.clone(),
         });
         (format!("{:.1} {whose}, on average over {REMEMBERED_S} s", threads(role)), doing.collect())

@@ -232,7 +232,7 @@ fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sle
     // Ten requests in flight, four of them with a permit.
     let at_once = output.figure("concurrency-limit", "platform", "/servers/count");
     assert!((2.0..=6.0).contains(&at_once), "{output}");
-    let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 1, &[25], &[]);
+    let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 5, &[25], &[]);
     assert_eq!(output.finding("concurrency-limit", "platform"), None, "{output}");
     assert_eq!(output.finding("request-waits", "platform"), None, "{output}");
 }

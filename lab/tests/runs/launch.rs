@@ -118,7 +118,7 @@ fn a_health_path_that_does_not_exist_is_told_and_another_path_shows_by_any_respo
     let variant = command("python3 -m http.server --bind 127.0.0.1 {port}");
     assert!(ends_at_sigterm(bench.try_launch(&variant).unwrap()), "404 at the path of the load");
     bench.launcher.health_paths = vec!["/ready".to_owned()];
-    let says = bench.fails_within(Duration::from_secs(30), &variant).to_string();
+    let says = bench.fails_within(Duration::from_secs(20), &variant).to_string();
     assert!(says.contains("/ready with status 404") && says.contains("--health"), "{says}");
 }
 

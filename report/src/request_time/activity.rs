@@ -1,12 +1,12 @@
 //! A thread's activity in words, with its class and line.
 
-use threadcount_judge::words::activity::activity_words;
+use threadcount_judge::words::activity::{activity_words, line};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
 /// `waiting for a HikariCP connection (OrderRepository.find:42)`.
 pub(super) fn in_short(activity: &ThreadActivity) -> String {
     let what = activity_words(activity);
-    match activity.application.as_deref().or(activity.library.as_deref()) {
+    match line(activity) {
         Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
         _ => what,
     }
